@@ -1,0 +1,290 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from workbench import RankAD, neighbors, preferences
+from workbench.densities import FIG1, FIG2
+
+FAR_AWAY = np.array([[1e3, 0.0], [-80.0, 60.0], [0.0, 1e300]])
+
+
+@pytest.fixture(scope="module")
+def X():
+    return FIG2.sample(300, random_state=0)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RankAD(),
+        RankAD(calibration="split"),
+        RankAD(anchor=False),
+        RankAD(loss="squared_hinge", resamples=0, edges=(0.2,)),
+    ],
+    ids=["default", "split", "as printed", "squared"],
+)
+def test_scikit_learns_checks(estimator):
+    outcomes = check_estimator(estimator, on_skip=None)
+    skipped = {outcome["check_name"] for outcome in outcomes if outcome["status"] != "passed"}
+    assert skipped <= {"check_array_api_input"}  # runs only where SCIPY_ARRAY_API is set
+
+
+def test_fit_is_algorithm_1(X):
+    detector = RankAD(k=10, resamples=5, random_state=7).fit(X)
+    R = neighbors.ranks(X, 10, 5, random_state=7)
+    np.testing.assert_array_equal(detector.ranks_, R)
+    np.testing.assert_array_equal(detector.levels_, preferences.quantize(R, 3))
+    assert detector.sigma_ == neighbors.knn_statistic(X, k=10).mean()
+    assert detector.C_ == 1 / 300
+    assert detector.solution_.converged
+    assert detector.solution_.gap <= 1e-6
+    g = detector.score_samples(X)
+    np.testing.assert_allclose(g, detector.solution_.scores, atol=1e-12)
+    counts = np.array([np.sum(g <= value) for value in g])
+    np.testing.assert_allclose(detector.p_value(X), counts / 300, atol=1.01 / 300)
+    assert preferences.disagreement(g, detector.levels_) < 0.05
+    np.testing.assert_array_equal(detector.support_, np.flatnonzero(detector.beta_))
+    np.testing.assert_array_equal(detector.support_vectors_, X[detector.support_])
+
+
+def test_edges_replace_m(X):
+    detector = RankAD(edges=(0.03,), random_state=0).fit(X)
+    assert set(detector.levels_) == {1, 2}
+    assert np.mean(detector.levels_ == 1) == pytest.approx(0.03, abs=0.02)
+
+
+def test_dense_is_nominal(X):
+    """The corrected orientation: the mode has a large p-value, the empty middle and the corner small ones."""
+    p = RankAD(random_state=0).fit(X).p_value([[-5.0, 0.0], [1.0, 6.0], [15.0, 15.0]])
+    assert p[0] > 0.8
+    assert p[1] < 0.02
+    assert p[2] < 0.02
+
+
+def test_learned_p_values_follow_the_true_ones():
+    detector = RankAD(sigma=1.5, random_state=0).fit(FIG1.sample(1000, random_state=0))
+    fresh = FIG1.sample(2000, random_state=1)
+    error = detector.p_value(fresh) - FIG1.p_value(fresh)
+    assert np.sqrt(np.mean(error**2)) < 0.08
+    assert np.corrcoef(detector.p_value(fresh), FIG1.p_value(fresh))[0, 1] > 0.97
+
+
+@pytest.mark.parametrize("data", [FIG1, FIG2], ids=["Fig. 1", "Fig. 2"])
+def test_far_away_points_need_the_anchor(data):
+    """As printed, g -> 0 far away, in the middle of the training scores: the anchor is what cures it."""
+    X = data.sample(300, random_state=0)
+    anchored = RankAD(random_state=0).fit(X)
+    printed = RankAD(anchor=False, random_state=0).fit(X)
+    np.testing.assert_array_equal(anchored.p_value(FAR_AWAY), 0)
+    np.testing.assert_array_equal(anchored.predict(FAR_AWAY, alpha=0.01), -1)
+    np.testing.assert_array_equal(printed.score_samples(FAR_AWAY), 0)
+    assert np.all(printed.p_value(FAR_AWAY) > 0.1)
+    np.testing.assert_array_equal(printed.predict(FAR_AWAY), 1)
+
+
+def test_anchor_at_its_default_weight_keeps_g_positive_on_the_sample_as_C_vanishes(X):
+    detector = RankAD(C=1e-9, random_state=0).fit(X)
+    assert np.all(detector.score_samples(X) > 0)
+    # beta_i = C (lower points - higher points + a) when every pair is violated
+    n = len(X)
+    levels = detector.levels_
+    expected = np.array([np.sum(levels < level) - np.sum(levels > level) + n for level in levels]) * 1e-9
+    kernel = np.exp(-np.sum((X[:, None] - X) ** 2, axis=2) / detector.sigma_**2)
+    np.testing.assert_allclose(detector.score_samples(X), kernel @ expected, rtol=1e-6)
+
+
+def test_anchor_weights(X):
+    one = RankAD(anchor=300.0, random_state=0).fit(X)
+    np.testing.assert_array_equal(one.beta_, RankAD(anchor=True, random_state=0).fit(X).beta_)
+    none = RankAD(anchor=0, random_state=0).fit(X)
+    np.testing.assert_array_equal(none.beta_, RankAD(anchor=False, random_state=0).fit(X).beta_)
+    assert not np.array_equal(one.beta_, none.beta_)
+
+
+@pytest.mark.parametrize("calibration", ["in-sample", "split"])
+def test_any_alpha_without_retraining(X, calibration):
+    detector = RankAD(calibration=calibration, random_state=0).fit(X)
+    fresh = FIG2.sample(500, random_state=1)
+    p = detector.p_value(fresh)
+    for alpha in (0.01, 0.05, 0.3, 0.9):
+        np.testing.assert_array_equal(detector.predict(fresh, alpha=alpha) == -1, p <= alpha)
+        refitted = clone(detector).set_params(alpha=alpha).fit(X)
+        np.testing.assert_array_equal(refitted.predict(fresh), detector.predict(fresh, alpha=alpha))
+    np.testing.assert_array_equal(
+        detector.predict(fresh), np.where(detector.decision_function(fresh) < 0, -1, 1)
+    )
+    np.testing.assert_array_equal(detector.predict(fresh), detector.predict(fresh, alpha=0.05))
+    if calibration == "in-sample":  # floor(.05 n) alarms on the training points themselves
+        assert np.sum(detector.predict(X) == -1) == 15
+
+
+def test_split_false_alarms_average_to_alpha():
+    """Over repetitions the split rule alarms on floor(alpha (n_cal + 1)) / (n_cal + 1) of nominal points."""
+    alpha, fresh = 0.1, FIG2.sample(4000, random_state=999)
+    rates = {"split": [], "in-sample": []}
+    for seed in range(60):
+        X = FIG2.sample(79 * 2, random_state=seed)
+        for calibration, values in rates.items():
+            detector = RankAD(k=10, resamples=0, calibration=calibration, random_state=seed).fit(X)
+            values.append(np.mean(detector.predict(fresh, alpha=alpha) == -1))
+    for calibration, values in rates.items():
+        standard_error = np.std(values) / np.sqrt(len(values))
+        rates[calibration] = (np.mean(values) - alpha) / standard_error
+    assert abs(rates["split"]) < 3.5
+    assert abs(rates["in-sample"]) > 3.5  # not valid at finite n, which the same test must notice
+
+
+def test_split_trains_on_one_half_and_calibrates_on_the_other(X):
+    detector = RankAD(calibration="split", random_state=0).fit(X)
+    assert len(detector.train_index_) == len(detector.calibration_scores_) == 150
+    held_out = np.setdiff1d(np.arange(300), detector.train_index_)
+    np.testing.assert_allclose(detector.calibration_scores_, np.sort(detector.score_samples(X[held_out])))
+    assert set(detector.support_) <= set(detector.train_index_)
+    np.testing.assert_array_equal(detector.support_vectors_, X[detector.support_])
+
+
+def test_p_values_do_not_depend_on_what_is_scored_with_them(X):
+    detector = RankAD(random_state=0).fit(X)
+    together = detector.p_value(X)
+    np.testing.assert_array_equal([detector.p_value(x[None])[0] for x in X], together)
+    np.testing.assert_array_equal(np.sort(together), np.arange(1, 301) / 300)
+
+
+def test_same_seed_same_bytes(X):
+    one, two = (RankAD(random_state=3).fit(X) for _ in range(2))
+    assert one.beta_.tobytes() == two.beta_.tobytes()
+    assert pickle.loads(pickle.dumps(one)).p_value(X).tobytes() == two.p_value(X).tobytes()
+
+
+def test_invariance_under_rigid_motion_and_scaling(X):
+    base = RankAD(random_state=0).fit(X)
+    moved = RankAD(random_state=0).fit(X[:, ::-1] * 8 + 64)
+    assert moved.sigma_ == pytest.approx(8 * base.sigma_)
+    np.testing.assert_allclose(moved.score_samples(X[:, ::-1] * 8 + 64), base.score_samples(X), atol=2e-2)
+
+
+def test_pandas_in_feature_names_kept(X):
+    frame = pd.DataFrame(X, columns=["pressure", "flow"])
+    detector = RankAD(random_state=0).fit(frame)
+    assert detector.feature_names_in_.tolist() == ["pressure", "flow"]
+    np.testing.assert_array_equal(detector.p_value(frame), RankAD(random_state=0).fit(X).p_value(X))
+    with pytest.raises(ValueError, match="feature names should match"):
+        detector.p_value(frame[["flow", "pressure"]])
+    frame.loc[5, "flow"] = np.nan
+    with pytest.raises(ValueError, match="in row 5 of column 'flow'"):
+        detector.p_value(frame)
+
+
+def test_in_a_pipeline():
+    X, _ = make_blobs(120, centers=2, random_state=0)
+    pipeline = make_pipeline(StandardScaler(), RankAD(random_state=0)).fit(X * [1, 1000])
+    assert np.mean(pipeline.predict(X * [1, 1000]) == -1) == pytest.approx(0.05, abs=0.01)
+
+
+@pytest.mark.parametrize("n", [4, 5, 12, 42, 43, 60])
+def test_small_samples_take_the_largest_k_allowed(n, rng):
+    detector = RankAD(m=2, random_state=0).fit(rng.normal(size=(n, 2)))
+    assert detector.k_ == min(20, n // 2 - 1)
+
+
+def test_constant_column_one_column_and_duplicates(rng):
+    X = rng.normal(size=(60, 1))
+    one = RankAD(random_state=0).fit(X)
+    padded = RankAD(random_state=0).fit(np.c_[X, np.full(60, 5.0)])
+    np.testing.assert_allclose(
+        padded.score_samples(np.c_[X, np.full(60, 5.0)]), one.score_samples(X), atol=1e-12
+    )
+    doubled = RankAD(k=20, random_state=0).fit(np.repeat(X, 2, axis=0))
+    assert doubled.solution_.converged
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-9, 1e9, 1e200])
+def test_extreme_scales(X, scale):
+    base = RankAD(random_state=0).fit(X)
+    scaled = RankAD(random_state=0).fit(X * scale)
+    assert scaled.sigma_ == pytest.approx(base.sigma_ * scale)
+    np.testing.assert_allclose(scaled.p_value(X * scale), base.p_value(X), atol=0.02)
+
+
+X_OK = np.random.default_rng(0).normal(size=(60, 2))
+
+
+def with_value_at(row, column, value):
+    X = X_OK.copy()
+    X[row, column] = value
+    return X
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"k": 30}, "k=30 neighbours are too many .* largest allowed is 29"),
+        ({"k": 60, "resamples": 0}, "largest allowed is 59"),
+        ({"k": "many"}, "k must be a number or \"auto\", got 'many'"),
+        ({"m": 61}, "m=61 levels are more than the n_samples = 60 training points"),
+        (
+            {"m": 31, "calibration": "split"},
+            r"m=31 levels are more than the n_samples = 30 .* \(of 60 given\)",
+        ),
+        ({"m": 0}, "m must be a whole number"),
+        ({"edges": (0.5, 0.1)}, "edges must be strictly increasing"),
+        ({"sigma": -1.0}, "sigma must be a positive finite number, got -1.0"),
+        ({"sigma": "wide"}, "sigma must be a number or \"auto\", got 'wide'"),
+        ({"C": -2}, "C must be a positive finite number, got -2"),
+        ({"C": "big"}, "C must be a number or \"auto\", got 'big'"),
+        ({"alpha": 0.0}, "alpha must be a false-alarm level strictly between 0 and 1, got 0.0"),
+        ({"alpha": 1}, "got 1"),
+        ({"anchor": -3.0}, "anchor must be a multiplicity .* got -3.0"),
+        ({"anchor": "yes"}, "anchor must be a multiplicity .* got 'yes'"),
+        ({"calibration": "jackknife"}, "calibration must be one of in-sample, split, got 'jackknife'"),
+        ({"loss": "logistic"}, "loss must be one of"),
+        ({"solver": "simplex"}, "solver must be one of"),
+        ({"resamples": -1}, "resamples must be a whole number"),
+        ({"tol": 2}, "tol must be a relative gap"),
+        ({"m": 1, "anchor": False}, "fall in one level .* no preference to learn from"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        RankAD(**parameters).fit(X_OK)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (
+            np.where(np.arange(120).reshape(60, 2) == 7, np.nan, X_OK),
+            "1 missing or infinite .* row 3 of column 1",
+        ),
+        (np.where(np.arange(120).reshape(60, 2) == 8, np.inf, X_OK), "the first, inf, in row 4 of column 0"),
+        (np.empty((0, 2)), "0 sample"),
+        (X_OK[:1], "1 sample"),
+        (X_OK[:3], "too few points"),
+        (X_OK[:, 0], "Expected 2D array, got 1D array"),
+        (np.ones((60, 2)), "mean 20-NN distance, which is 0"),
+        ([["a", "b"]] * 60, "X must hold numbers only, but could not convert string to float: 'a'"),
+    ],
+    ids=["nan", "inf", "empty", "one row", "three rows", "1-D", "all equal", "strings"],
+)
+def test_bad_data(X, message):
+    with pytest.raises(ValueError, match=message):
+        RankAD().fit(X)
+
+
+def test_bad_input_at_predict(X):
+    detector = RankAD(random_state=0).fit(X)
+    with pytest.raises(ValueError, match="X has 3 features, but RankAD is expecting 2"):
+        detector.predict(np.zeros((4, 3)))
+    with pytest.raises(ValueError, match="in row 0 of column 1"):
+        detector.p_value([[0.0, np.nan]])
+    with pytest.raises(ValueError, match="alpha must be"):
+        detector.predict(X, alpha=1.2)
+    with pytest.raises(ValueError, match="0 sample"):
+        detector.score_samples(np.empty((0, 2)))

@@ -1,0 +1,319 @@
+"""RankAD: learn to rank nominal points by density, read p-values off the learned scores (Algorithm 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import ranksvm
+from .kernels import kernel_sum
+from .neighbors import check_k, knn_statistic, largest_k, ranks
+from .preferences import check_edges, check_m, quantize
+from .pvalues import check_alpha, p_value, threshold
+
+CALIBRATIONS = ("in-sample", "split")
+DEFAULT_K = 20
+
+
+class RankAD(OutlierMixin, BaseEstimator):
+    """Anomaly detector trained on nominal data by ranking, with a p-value for every point.
+
+    Fitting ranks each training point by its average k-NN distance, quantises the ranks to m levels and
+    trains a kernel RankSVM g to reproduce their order, g large where the data are dense. A new point's
+    p-value is its place among the sorted training scores, so one fit serves every false-alarm level.
+
+    Parameters
+    ----------
+    k : int or "auto", default "auto"
+        Number of neighbours in Eq. 2. "auto" is the paper's 20, or the largest that a sample of fewer than
+        43 points allows (22 without resampling).
+    m : int, default 3
+        Number of uniform quantisation levels; 1 leaves the anchor alone, a one-class SVM.
+    edges : sequence of float, optional
+        Increasing cut points in (0, 1) to use in place of m uniform levels.
+    sigma : float or "auto", default "auto"
+        Bandwidth of ``exp(-|x - x'|^2 / sigma^2)`` in the units of the data. "auto" is D_K, the mean over
+        the training points of the average k-NN distance.
+    C : float or "auto", default "auto"
+        Price of a violated pair. "auto" is 1/n.
+    loss : {"hinge", "squared_hinge"}, default "hinge"
+    anchor : bool or float, default True
+        Weight a of the point at infinity, a level below all others: True is n, False leaves it out as
+        the paper does. Without it g returns to 0 far from the data, in the middle of the training
+        scores, and points far away are never anomalous.
+    resamples : int, default 20
+        Random half splits over which ranks are averaged; 0 for the plain in-sample rank.
+    solver : {"auto", "newton", "cvxpy"}, default "auto"
+    tol : float, default 1e-6
+        Relative duality gap of the RankSVM solution.
+    alpha : float, default 0.05
+        False-alarm level of `offset_`, and so of ``predict`` without an alpha of its own.
+    calibration : {"in-sample", "split"}, default "in-sample"
+        Whether p-values count the training scores, as the paper does, or those of a random half held out
+        from training, which makes them valid at any n.
+    random_state : int, RandomState or None
+        Drives the resampling and the calibration split.
+
+    Attributes
+    ----------
+    ranks_ : array of shape (n_train,)
+        (Resampled) rank of each training point; small in sparse regions.
+    levels_ : int array of shape (n_train,)
+        Quantised ranks, 1 the sparsest.
+    k_ : int
+    sigma_, C_ : float
+    beta_ : array of shape (n_train,)
+        ``g = sum_i beta_i k(x_i, .)``.
+    support_ : int array of shape (n_support,)
+        Rows of X with a non-zero coefficient.
+    support_vectors_ : array of shape (n_support, n_features)
+    train_index_ : int array of shape (n_train,)
+        Rows of X that g was trained on: all of them, or half with ``calibration="split"``.
+    calibration_scores_ : array of shape (n_calibration,)
+        Ascending scores that p-values count.
+    offset_ : float
+        Score below which ``predict`` alarms at level `alpha`.
+    solution_ : workbench.ranksvm.RankSVMSolution
+        The RankSVM solution with its certificate.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only if X was a data frame.
+
+    References
+    ----------
+    J. Qian, J. Root, V. Saligrama. Learning Efficient Anomaly Detectors from K-NN Graphs. AISTATS 2015.
+
+    Examples
+    --------
+    >>> from workbench import RankAD, densities
+    >>> X = densities.FIG2.sample(300, random_state=0)
+    >>> detector = RankAD(random_state=0).fit(X)
+    >>> detector.predict([[-5.0, 0.0], [0.0, 15.0]], alpha=0.01)
+    array([ 1, -1])
+    """
+
+    def __init__(
+        self,
+        *,
+        k="auto",
+        m=3,
+        edges=None,
+        sigma="auto",
+        C="auto",
+        loss="hinge",
+        anchor=True,
+        resamples=20,
+        solver="auto",
+        tol=1e-6,
+        alpha=0.05,
+        calibration="in-sample",
+        random_state=None,
+    ):
+        self.k = k
+        self.m = m
+        self.edges = edges
+        self.sigma = sigma
+        self.C = C
+        self.loss = loss
+        self.anchor = anchor
+        self.resamples = resamples
+        self.solver = solver
+        self.tol = tol
+        self.alpha = alpha
+        self.calibration = calibration
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Run the training stage of Algorithm 1.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d)
+            Nominal training points.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For unusable data or parameters; the message names the value and the remedy.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the RankSVM solution misses `tol`.
+        """
+        X = self._validate(X, reset=True)
+        alpha = check_alpha(self.alpha)
+        if self.calibration not in CALIBRATIONS:
+            raise ValueError(
+                f"calibration must be one of {', '.join(CALIBRATIONS)}, got {self.calibration!r}."
+            )
+        rng = check_random_state(self.random_state)
+        n = len(X)
+        self.train_index_ = np.arange(n)
+        if self.calibration == "split":
+            self.train_index_ = np.sort(rng.permutation(n)[: n - n // 2])
+        X_train = X[self.train_index_]
+
+        # (a) Average k-NN distances and ranks.
+        n_levels = check_m(self.m) if self.edges is None else len(check_edges(self.edges)) + 1
+        if n_levels > len(X_train):
+            raise ValueError(
+                f"m={n_levels} levels are more than the n_samples = {len(X_train)} training points "
+                f"(of {n} given). Lower m or add points."
+            )
+        self.k_ = self._resolve_k(len(X_train))
+        self.sigma_ = self._resolve_sigma(X_train)
+        self.ranks_ = ranks(X_train, self.k_, self.resamples, rng)
+
+        # (b) Levels; the preference pairs follow from them.
+        self.levels_ = quantize(self.ranks_, self.m, self.edges)
+        anchor = self._resolve_anchor(len(X_train))
+        if anchor == 0 and len(np.unique(self.levels_)) == 1:
+            raise ValueError(
+                f"All {len(X_train)} training points fall in one level (m={self.m!r}, edges={self.edges!r}), so "
+                "there is no preference to learn from. Use m >= 2, edges that separate the ranks, or anchor=True."
+            )
+
+        # (c) The RankSVM problem, Eq. 5.
+        self.C_ = self._resolve_C(len(X_train))
+        self.solution_ = ranksvm.solve(
+            X_train,
+            self.levels_,
+            sigma=self.sigma_,
+            C=self.C_,
+            loss=self.loss,
+            anchor=anchor,
+            solver=self.solver,
+            tol=self.tol,
+        )
+        self.beta_ = self.solution_.beta
+        support = np.flatnonzero(self.beta_)
+        self.support_ = self.train_index_[support]
+        self.support_vectors_ = X_train[support]
+        self._coefficients = self.beta_[support]
+
+        # (d) Sort the scores that p-values are read from.
+        held_out = np.setdiff1d(np.arange(n), self.train_index_)
+        scores = self.solution_.scores if self.calibration == "in-sample" else self._g(X[held_out])
+        # The last bits of g depend on how BLAS blocks a product. Calibration scores moved down by that
+        # much keep a point tied with itself, so that p-values do not depend on what is scored with it.
+        rounding = 8 * np.finfo(float).eps * np.abs(self.beta_).sum()
+        self.calibration_scores_ = np.sort(scores) - rounding
+        self.offset_ = threshold(self.calibration_scores_, alpha, split=self._split)
+        return self
+
+    def score_samples(self, X):
+        """Learned score g, large where nominal, 0 far from the data.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (q, n_features)
+
+        Returns
+        -------
+        array of shape (q,)
+        """
+        check_is_fitted(self)
+        return self._g(self._validate(X, reset=False))
+
+    def p_value(self, X):
+        """p-value of each point, small for anomalies (Eq. 4 with its sign corrected).
+
+        Parameters
+        ----------
+        X : array or data frame of shape (q, n_features)
+
+        Returns
+        -------
+        array of shape (q,), in [0, 1]
+        """
+        return p_value(self.score_samples(X), self.calibration_scores_, split=self._split)
+
+    def decision_function(self, X):
+        """``score_samples(X) - offset_``: negative where `predict` alarms at level `alpha`."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X, alpha=None):
+        """+1 for nominal, -1 for an alarm: ``p_value(X) <= alpha``.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (q, n_features)
+        alpha : float, optional
+            False-alarm level, with no retraining; that of the constructor if not given.
+
+        Returns
+        -------
+        int array of shape (q,)
+        """
+        g = self.score_samples(X)
+        offset = self.offset_
+        if alpha is not None:
+            offset = threshold(self.calibration_scores_, alpha, split=self._split)
+        return np.where(g < offset, -1, 1)
+
+    @property
+    def _split(self):
+        return self.calibration == "split"
+
+    def _g(self, X):
+        return kernel_sum(X, self.support_vectors_, self._coefficients, self.sigma_)
+
+    def _validate(self, X, reset):
+        try:
+            X = validate_data(
+                self, X, reset=reset, dtype=float, ensure_all_finite=False, ensure_min_samples=1 + reset
+            )
+        except ValueError as error:
+            if "could not convert string" not in str(error):
+                raise
+            raise ValueError(
+                f"X must hold numbers only, but {error}. Encode or drop columns of text."
+            ) from None
+        bad = ~np.isfinite(X)
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            name = getattr(self, "feature_names_in_", range(X.shape[1]))[column]
+            raise ValueError(
+                f"X contains {bad.sum()} missing or infinite values (NaN or inf), the first, "
+                f"{X[row, column]}, in row {row} of column {name!r}. Drop these rows or fill them in, for "
+                "example with sklearn.impute.SimpleImputer."
+            )
+        return X
+
+    def _resolve_k(self, n):
+        largest = largest_k(n, self.resamples)
+        k = min(DEFAULT_K, max(largest, 1)) if _is_auto(self.k, "k") else self.k
+        return check_k(k, largest, f"{n} training points, resamples={self.resamples}")
+
+    def _resolve_sigma(self, X):
+        if not _is_auto(self.sigma, "sigma"):
+            return self.sigma
+        D_K = float(knn_statistic(X, k=self.k_).mean())
+        if D_K == 0:
+            raise ValueError(
+                f"sigma='auto' is the mean {self.k_}-NN distance, which is 0: every training point has "
+                f"{self.k_} exact copies. Give sigma as a number, or remove the duplicates."
+            )
+        return D_K
+
+    def _resolve_C(self, n):
+        return 1 / n if _is_auto(self.C, "C") else self.C
+
+    def _resolve_anchor(self, n):
+        if isinstance(self.anchor, (bool, np.bool_)):
+            return float(n) if self.anchor else 0.0
+        return self.anchor
+
+
+def _is_auto(value, name):
+    if isinstance(value, str) and value != "auto":
+        raise ValueError(f'{name} must be a number or "auto", got {value!r}.')
+    return isinstance(value, str)

@@ -1,0 +1,176 @@
+"""The RBF kernel: its Gram matrix, products with it, and its pivoted-Cholesky factor.
+
+Notation: ``k(x, x') = exp(-|x - x'|^2 / sigma^2)`` as the paper prints it, with no factor 2
+(scikit-learn's ``gamma`` is ``1 / sigma^2``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+from scipy.spatial.distance import cdist
+from sklearn.utils import gen_batches
+
+DENSE_LIMIT = 5000
+"""Up to this many points the whole Gram matrix (200 MB) is kept in memory."""
+
+BLOCK_BYTES = 2**25
+"""Memory for one block of a kernel product; about what the caches of one core still serve well."""
+
+
+def rbf(X, Y, sigma):
+    """Gram matrix of the RBF kernel.
+
+    Distances come from coordinate differences, not from ``|x|^2 + |y|^2 - 2 x'y``: the latter
+    loses all digits on data far from the origin, and an entry would depend on the block it is
+    computed in.
+
+    Parameters
+    ----------
+    X : array of shape (p, d)
+    Y : array of shape (q, d)
+    sigma : float
+        Bandwidth, in the units of the data.
+
+    Returns
+    -------
+    array of shape (p, q), entries in [0, 1]
+    """
+    # Scaling first keeps the squares of huge or tiny data from overflowing or vanishing.
+    K = cdist(X / sigma, Y / sigma, "sqeuclidean")
+    np.negative(K, out=K)
+    return np.exp(K, out=K)
+
+
+def kernel_sum(X, centres, coefficients, sigma):
+    """``sum_j coefficients_j k(x, centres_j)`` for every row x of X, in blocks of bounded memory.
+
+    Returns
+    -------
+    array of shape (len(X),)
+    """
+    out = np.empty(len(X))
+    if len(centres) == 0:
+        out[:] = 0.0
+        return out
+    for block in gen_batches(len(X), max(1, BLOCK_BYTES // (8 * len(centres)))):
+        out[block] = rbf(X[block], centres, sigma) @ coefficients
+    return out
+
+
+class KernelMatrix:
+    """``K_ij = k(x_i, x_j)`` of a sample: products and factors, never larger in memory than need be.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    sigma : float
+    """
+
+    def __init__(self, X, sigma):
+        self.X = X
+        self.sigma = sigma
+
+    def __len__(self):
+        return len(self.X)
+
+    @property
+    def is_dense(self):
+        """Whether the whole matrix is held in memory."""
+        return len(self) <= DENSE_LIMIT
+
+    @cached_property
+    def dense(self):
+        """The whole matrix, shape (n, n)."""
+        return rbf(self.X, self.X, self.sigma)
+
+    def columns(self, index):
+        """``K[:, index]``, shape (n, len(index))."""
+        return self.dense[:, index] if self.is_dense else rbf(self.X, self.X[index], self.sigma)
+
+    def dot(self, beta):
+        """``K beta``, at the cost of the non-zero coefficients only."""
+        support = np.flatnonzero(beta)
+        if self.is_dense:
+            if 2 * len(support) < len(self):
+                return self.dense[:, support] @ beta[support]
+            return self.dense @ beta
+        return kernel_sum(self.X, self.X[support], beta[support], self.sigma)
+
+    def factor(self, tol):
+        """Pivoted Cholesky factor whose residual diagonal is at most `tol`."""
+        if self.is_dense:
+            return _dense_factor(self.dense, tol)
+        return _incremental_factor(self, tol)
+
+
+@dataclass(frozen=True)
+class Factor:
+    """``K ~ Phi Phi'``, exact on the pivots' rows and columns: ``K[:, pivots] = Phi Phi[pivots]'``.
+
+    Attributes
+    ----------
+    Phi : array of shape (n, r)
+        Row i is the feature vector of point i in an orthonormal basis of span{k(x_p, .), p a pivot}.
+    pivots : int array of shape (r,)
+    residual : array of shape (n,)
+        ``k(x_i, x_i) - |Phi_i|^2 >= 0``, the squared distance of k(x_i, .) from that span.
+    """
+
+    Phi: np.ndarray
+    pivots: np.ndarray
+    residual: np.ndarray
+
+    @property
+    def rank(self):
+        """Number of pivots r."""
+        return len(self.pivots)
+
+    @property
+    def smallest_pivot(self):
+        """The least squared pivot: the residual the last chosen point still had."""
+        return float(self.Phi[self.pivots[-1], -1] ** 2)
+
+    def coefficients(self, w):
+        """Coefficients c of ``g = sum_p c_p k(x_p, .)`` over the pivots, for g with coordinates w."""
+        return solve_triangular(self.Phi[self.pivots], w, lower=True, trans="T")
+
+
+def _dense_factor(K, tol):
+    packed, order, rank, _ = lapack.dpstrf(K, lower=1, tol=tol)
+    order = order - 1
+    Phi = np.empty((len(K), rank))
+    Phi[order] = np.tril(packed[:, :rank])
+    return Factor(Phi, order[:rank], _residual(Phi))
+
+
+def _incremental_factor(matrix, tol):
+    """One column of K a step: O(n r) memory, where the whole matrix would not fit."""
+    n = len(matrix)
+    residual = np.ones(n)
+    Phi = np.empty((n, 64), order="F")
+    pivots = []
+    while len(pivots) < n:
+        pivot = int(np.argmax(residual))
+        if residual[pivot] <= tol:
+            break
+        r = len(pivots)
+        if r == Phi.shape[1]:
+            Phi = np.concatenate([Phi, np.empty((n, r), order="F")], axis=1)
+        column = matrix.columns([pivot])[:, 0]
+        column -= Phi[:, :r] @ Phi[pivot, :r]
+        column /= np.sqrt(residual[pivot])
+        column[pivots] = 0.0  # zero by construction: keeps Phi[pivots] exactly triangular
+        Phi[:, r] = column
+        residual -= column**2
+        pivots.append(pivot)
+        residual[pivots] = 0.0
+    Phi = np.ascontiguousarray(Phi[:, : len(pivots)])
+    return Factor(Phi, np.array(pivots, dtype=int), _residual(Phi))
+
+
+def _residual(Phi):
+    return np.maximum(1.0 - np.einsum("ij,ij->i", Phi, Phi), 0.0)

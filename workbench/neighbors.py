@@ -1,0 +1,166 @@
+"""Average k-NN distance, rank, and resampled rank (Eq. 2 and 3; Sec. 6.1, item 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_array, check_random_state
+
+
+def knn_statistic(X, queries=None, k=20):
+    """Average distance to the k nearest training points (Eq. 2).
+
+    ``G(eta) = (1/k) sum_{j<=k} D_(j)(eta)``, D_(j) the Euclidean distance to the j-th nearest
+    training point.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Training points.
+    queries : array of shape (q, d), optional
+        Points to evaluate. Without it the training points themselves are evaluated, each left out
+        of its own neighbours.
+    k : int, default 20
+        At most n - 1, or n where `queries` is given.
+
+    Returns
+    -------
+    array of shape (n,) or (q,), in the units of the data
+
+    Raises
+    ------
+    ValueError
+        If k is not a whole number or too large; the message names the largest allowed.
+    """
+    X = check_array(X, dtype=float, ensure_min_samples=2, input_name="X")
+    largest = len(X) - 1 if queries is None else len(X)
+    k = check_k(k, largest, f"{len(X)} training points")
+    if queries is not None:
+        queries = check_array(queries, dtype=float, input_name="queries")
+        if queries.shape[1] != X.shape[1]:
+            raise ValueError(
+                f"queries have {queries.shape[1]} columns but the training points have {X.shape[1]}. "
+                "Pass the same features in the same order."
+            )
+    scale = _power_of_two_above(X, queries)
+    distances, _ = _search(X / scale, k).kneighbors(None if queries is None else queries / scale)
+    return scale * distances.mean(axis=1)
+
+
+def ranks(X, k=20, resamples=20, random_state=None):
+    """Rank of each training point by its average k-NN distance: 0 in sparse regions, near 1 in dense.
+
+    With ``resamples=0`` this is Eq. 3 on the sample itself, ``R_n(x) = #{i: G(x) < G(x_i)} / n``.
+    Otherwise (Sec. 6.1) the sample is split at random into two halves S and T, a point of T is
+    ranked within T by its distance to S and the other way round, and the ranks of `resamples`
+    splits are averaged.
+
+    Each point's neighbours are searched once: its k nearest in the other half are the first k
+    entries of its sorted list that fall there, so a split costs O(n k).
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    k : int, default 20
+        Less than n, or less than n // 2 with resampling.
+    resamples : int, default 20
+        Number of random splits; 0 for the plain in-sample rank.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    array of shape (n,), in [0, 1)
+
+    Raises
+    ------
+    ValueError
+        If k is too large (the message names the largest allowed) or resamples is negative.
+    """
+    X = check_array(X, dtype=float, ensure_min_samples=2, input_name="X")
+    n = len(X)
+    k = check_k(k, largest_k(n, resamples), f"{n} points, resamples={resamples}")
+    if resamples == 0:
+        G = knn_statistic(X, k=k)
+        return rank(G, G)
+
+    rng = check_random_state(random_state)
+    X = X / _power_of_two_above(X)
+    length = min(n - 1, 2 * k + int(6 * np.sqrt(2 * k)))  # six deviations: a list rarely runs out
+    distances, neighbours = _search(X, length).kneighbors()
+    total = np.zeros(n)
+    for _ in range(resamples):
+        in_S = np.zeros(n, dtype=bool)
+        in_S[rng.permutation(n)[: n // 2]] = True
+        G = _distance_to_other_half(X, k, in_S, distances, neighbours)
+        for half in (in_S, ~in_S):
+            total[half] += rank(G[half], G[half])
+    return total / resamples
+
+
+def rank(G, reference):
+    """``R(eta) = #{i: G(eta) < G(x_i)} / n`` for statistics G against those of a reference sample.
+
+    Parameters
+    ----------
+    G : array of shape (q,)
+        Average k-NN distances to rank.
+    reference : array of shape (n,)
+        Those of the reference sample.
+
+    Returns
+    -------
+    array of shape (q,), in [0, 1]
+    """
+    at_most = np.searchsorted(np.sort(reference), G, side="right")
+    return (len(reference) - at_most) / len(reference)
+
+
+def largest_k(n, resamples):
+    """Return the largest k that n points allow: less than n, or than half of them with resampling."""
+    if isinstance(resamples, bool) or not isinstance(resamples, (int, np.integer)) or resamples < 0:
+        raise ValueError(
+            f"resamples must be a whole number of random splits, got {resamples!r}. "
+            "The paper uses 20; 0 gives the plain in-sample rank."
+        )
+    return n - 1 if resamples == 0 else n // 2 - 1
+
+
+def check_k(k, largest, given):
+    """Return `k` as an int in 1..largest, or raise a ValueError that says what is wrong."""
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise ValueError(f"k must be a whole number of neighbours, at least 1, got {k!r}.")
+    if largest < 1:
+        raise ValueError(f"There are too few points for any neighbour search ({given}). Add points.")
+    if k > largest:
+        raise ValueError(
+            f"k={k} neighbours are too many for {given}: the largest allowed is {largest}. "
+            "Lower k or add points."
+        )
+    return int(k)
+
+
+def _search(X, k):
+    # The tree measures a distance by coordinate differences, the same bits in whatever subset or
+    # order: ties and duplicates stay ties. scikit-learn's brute-force search does not.
+    return NearestNeighbors(n_neighbors=k, algorithm="kd_tree").fit(X)
+
+
+def _power_of_two_above(*arrays):
+    """Scale at which squared distances neither overflow nor vanish; dividing by it loses no digit."""
+    largest = max(np.abs(array).max() for array in arrays if array is not None)
+    return np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1000, 1023))
+
+
+def _distance_to_other_half(X, k, in_S, distances, neighbours):
+    """Average distance of every point to its k nearest in the half it is not in."""
+    across = in_S[neighbours] != in_S[:, None]
+    position = np.cumsum(across, axis=1, dtype=np.int32)
+    complete = position[:, -1] >= k
+    first_k = across & (position <= k) & complete[:, None]
+    G = np.empty(len(X))
+    G[complete] = distances[first_k].reshape(-1, k).mean(axis=1)
+    for half in (in_S, ~in_S):
+        short = half & ~complete
+        if short.any():  # these lists ran out: search the other half itself
+            G[short] = _search(X[~half], k).kneighbors(X[short])[0].mean(axis=1)
+    return G

@@ -1,0 +1,284 @@
+r"""The RankSVM problem (Eq. 5) and its certificate. It solves nothing.
+
+Primal, over g in the RKHS H of the RBF kernel, with the paper's pairs P and the anchor of weight a
+(the point at infinity, where every g of H is 0, as a level below all others):
+
+.. math::
+    \min_g\ \tfrac12 \|g\|^2 + C \sum_{(i,j) \in P} \ell(g(x_i) - g(x_j)) + a\,C \sum_i \ell(g(x_i)),
+
+``l(z) = max(0, 1 - z)`` (hinge) or ``max(0, 1 - z)^2`` (squared hinge). With one weight
+:math:`\alpha_{ij}` a pair (and :math:`\alpha_i`, counted a times, for the anchor's) and
+:math:`\beta = A'\alpha`, what each point wins less what it loses, the dual is
+
+.. math::
+    \max_\alpha\ \sum \alpha - \tfrac12 \beta' K \beta \quad (0 \le \alpha \le C)
+    \qquad\text{or}\qquad
+    \max_{\alpha \ge 0}\ \sum \alpha - \tfrac{1}{4C} \sum \alpha^2 - \tfrac12 \beta' K \beta .
+
+Any g and any feasible :math:`\alpha` bracket the optimum. So a pair of them is a certificate: whoever
+found it, ``primal - dual`` bounds how far g is from optimal, and
+:math:`\|g - g^*\|^2 \le 2 (\text{primal} - \text{dual})` because the objective is 1-strongly convex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..kernels import Factor, KernelMatrix
+from ..preferences import n_pairs, pairs
+from .windows import pair_sums
+
+LOSSES = ("hinge", "squared_hinge")
+
+
+@dataclass(frozen=True)
+class NodeDual:
+    """Dual weights written with one number a point: ``alpha_ij = scale clip(T - F_i + F_j, 0, u)``.
+
+    Attributes
+    ----------
+    F : array of shape (n,)
+    T : float
+    scale : float
+        u is 1 for the hinge, whose weights must not exceed C, and infinity for the squared hinge.
+    """
+
+    F: np.ndarray
+    T: float
+    scale: float
+
+
+@dataclass(frozen=True)
+class PairDual:
+    """Dual weights written out.
+
+    Attributes
+    ----------
+    alpha : array of shape (|P|,)
+        In the order of :func:`workbench.preferences.pairs`.
+    anchor : array of shape (n,)
+        Weight of each point's pair with infinity (every one of its `a` copies has this weight).
+    """
+
+    alpha: np.ndarray
+    anchor: np.ndarray
+
+
+@dataclass(frozen=True)
+class RankSVMProblem:
+    """Eq. 5 for one sample: knows its primal, its dual and its gap.
+
+    Attributes
+    ----------
+    kernel : KernelMatrix
+        The true kernel on the n training points.
+    levels : int array of shape (n,)
+    C : float
+        Price of a violated pair.
+    loss : {"hinge", "squared_hinge"}
+    anchor : float
+        Multiplicity a of the point at infinity; 0 for the paper's problem.
+    """
+
+    kernel: KernelMatrix
+    levels: np.ndarray
+    C: float
+    loss: str = "hinge"
+    anchor: float = 0.0
+
+    @property
+    def n(self):
+        """Number of points."""
+        return len(self.levels)
+
+    @property
+    def n_pairs(self):
+        """Number of preference pairs |P|, the anchor's not counted."""
+        return n_pairs(self.levels)
+
+    @property
+    def total_weight(self):
+        """``|P| + a n``: all pair weights together."""
+        return self.n_pairs + self.anchor * self.n
+
+    @property
+    def upper(self):
+        """Clipping limit u of the dual weights in units of their scale: 1, or infinity if squared."""
+        return 1.0 if self.loss == "hinge" else np.inf
+
+    def pair_sums(self, F, T):
+        """Clipped differences ``clip(T - F_i + F_j, 0, u)`` summed over all pairs."""
+        return pair_sums(F, T, self.levels, self.anchor, self.upper)
+
+    def loss_sum(self, scores):
+        """``C`` times the loss summed over all pairs, for scores ``g(x_i)``."""
+        slack = pair_sums(scores, 1.0, self.levels, self.anchor, np.inf)
+        if self.loss == "hinge":
+            return self.C * slack.total
+        return self.C * _sum_of_squares(slack, scores, 1.0)
+
+    def primal(self, beta):
+        """Objective of Eq. 5 at ``g = sum_i beta_i k(x_i, .)``."""
+        scores = self.kernel.dot(beta)
+        return float(beta @ scores / 2 + self.loss_sum(scores))
+
+    def dual(self, point, factor=None):
+        """Dual objective at a feasible point.
+
+        Parameters
+        ----------
+        point : NodeDual or PairDual
+        factor : Factor, optional
+            Where K does not fit memory: ``beta' K beta`` is bounded from above by
+            ``|Phi' beta|^2 + (sum_i |beta_i| sqrt(d_i))^2``, d the factor's residual diagonal
+            (Cauchy-Schwarz on the positive semi-definite ``K - Phi Phi'``), so that the value
+            returned is a lower bound of the optimum all the same.
+        """
+        total, beta, squares = self._dual_terms(point)
+        return float(total - self.quadratic(beta, factor) / 2 - squares / (4 * self.C))
+
+    def quadratic(self, beta, factor=None):
+        """``beta' K beta``, or the upper bound of :meth:`dual` where K does not fit memory."""
+        if factor is None or self.kernel.is_dense:
+            return float(beta @ self.kernel.dot(beta))
+        v = factor.Phi.T @ beta
+        return float(v @ v + (np.abs(beta) @ np.sqrt(factor.residual)) ** 2)
+
+    def sum_of_squares(self, sums, F, T):
+        """Sum of the squared weights behind `sums` where the dual charges for it, else 0."""
+        return _sum_of_squares(sums, F, T) if self.loss == "squared_hinge" else 0.0
+
+    def _dual_terms(self, point):
+        """Return ``sum alpha``, ``A' alpha`` and, for the squared hinge, ``sum alpha^2``."""
+        if isinstance(point, NodeDual):
+            sums = self.pair_sums(point.F, point.T)
+            self._check_box(0.0, point.scale * sums.largest)
+            squares = self.sum_of_squares(sums, point.F, point.T)
+            return point.scale * sums.total, point.scale * sums.node, point.scale**2 * squares
+        alpha = np.concatenate([point.alpha, point.anchor])
+        self._check_box(alpha.min(initial=0.0), alpha.max(initial=0.0))
+        higher, lower = pairs(self.levels)
+        won, lost = (np.bincount(side, point.alpha, self.n) for side in (higher, lower))
+        beta = won - lost + self.anchor * point.anchor
+        total = point.alpha.sum() + self.anchor * point.anchor.sum()
+        if self.loss == "hinge":
+            return total, beta, 0.0
+        return total, beta, point.alpha @ point.alpha + self.anchor * (point.anchor @ point.anchor)
+
+    def _check_box(self, smallest, largest):
+        limit = self.C * (1 + 1e-12) if self.loss == "hinge" else np.inf
+        if smallest < 0 or not largest <= limit:
+            raise ValueError(
+                f"The dual weights run from {smallest:g} to {largest:g}, outside [0, C = {self.C:g}]: "
+                "they certify nothing."
+            )
+
+    def pair_weights(self, point):
+        """Write a dual point out pair by pair, O(n^2) memory: to check a certificate by hand.
+
+        Returns
+        -------
+        PairDual
+        """
+        if isinstance(point, PairDual):
+            return point
+        higher, lower = pairs(self.levels)
+        x = point.T - point.F[higher] + point.F[lower]
+        x_anchor = point.T - point.F if self.anchor else np.zeros(self.n)
+        return PairDual(
+            point.scale * np.clip(x, 0.0, self.upper), point.scale * np.clip(x_anchor, 0.0, self.upper)
+        )
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What a solver hands back, before anyone has checked it.
+
+    Attributes
+    ----------
+    beta : array of shape (n,)
+    dual_point : NodeDual or PairDual
+    n_iter : int
+    factor : Factor or None
+        Set by solvers that worked in a low-rank factor of K.
+    """
+
+    beta: np.ndarray
+    dual_point: NodeDual | PairDual
+    n_iter: int
+    factor: Factor | None = None
+
+
+@dataclass(frozen=True)
+class RankSVMSolution:
+    """A solution and its certificate.
+
+    Attributes
+    ----------
+    beta : array of shape (n,)
+        ``g = sum_i beta_i k(x_i, .)``.
+    scores : array of shape (n,)
+        ``g(x_i)`` on the training points.
+    norm : float
+        ``|g|`` in the RKHS.
+    primal, dual : float
+        Objective at g and at `dual_point`, both recomputed with the true kernel outside the solver.
+    gap : float
+        ``(primal - dual) / max(|primal|, tiny)``: relative and certified.
+    solver : str
+        Which solver ran.
+    reason : str
+        Why that one.
+    n_iter : int
+        Iterations: Newton steps, or those the quadratic-programming solver reports.
+    seconds : float
+        Wall time of problem, solver and certificate together.
+    n_pairs : int
+        |P|.
+    converged : bool
+        Whether ``gap <= tol``.
+    dual_point : NodeDual or PairDual
+        The witness behind `dual`.
+    """
+
+    beta: np.ndarray = field(repr=False)
+    scores: np.ndarray = field(repr=False)
+    norm: float
+    primal: float
+    dual: float
+    gap: float
+    solver: str
+    reason: str
+    n_iter: int
+    seconds: float
+    n_pairs: int
+    converged: bool
+    dual_point: NodeDual | PairDual = field(repr=False)
+
+
+Solver = Callable[[RankSVMProblem, float], Candidate]
+
+
+def certify(problem, candidate):
+    """Evaluate a candidate with the true kernel.
+
+    Returns
+    -------
+    scores : array of shape (n,)
+    norm : float
+    primal, dual, gap : float
+    """
+    scores = problem.kernel.dot(candidate.beta)
+    squared_norm = max(float(candidate.beta @ scores), 0.0)
+    primal = squared_norm / 2 + problem.loss_sum(scores)
+    dual = problem.dual(candidate.dual_point, candidate.factor)
+    gap = (primal - dual) / max(abs(primal), np.finfo(float).tiny)
+    return scores, float(np.sqrt(squared_norm)), float(primal), dual, float(gap)
+
+
+def _sum_of_squares(sums, F, T):
+    """``sum x_ij^2`` over the pairs with x_ij > 0: ``sum x (T - F_i + F_j) = T sum x - F' A' x``."""
+    return T * sums.total - F @ sums.node

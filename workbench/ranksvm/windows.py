@@ -1,0 +1,196 @@
+"""Sums over all preference pairs in O(m n log n): sliding windows over sorted scores.
+
+Everything the solvers need of the pairs has the form of a sum over (i, j) in P of
+
+    clip(x_ij, 0, u),    x_ij = T - F_i + F_j,    u = 1 (hinge) or infinity (squared hinge),
+
+or of its parts at one node. Fix i and sort the scores F of the points in lower levels: the pairs with
+x_ij <= 0, with 0 < x_ij < u (the *zone*) and with x_ij >= u are then three consecutive runs, found by
+two binary searches, and sums over a run are differences of prefix sums. The windows move
+monotonically with F_i, so the sums seen from the lower point are windows too, and both sides count
+exactly the same pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The pairs of one level with all lower levels.
+
+    Attributes
+    ----------
+    higher, lower : int arrays
+        Point indices, each sorted by F.
+    start, stop : int arrays of shape (len(higher),)
+        The zone of ``higher[i]`` is ``lower[start[i]:stop[i]]``; pairs from ``stop[i]`` on are clipped.
+    """
+
+    higher: np.ndarray
+    lower: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+
+
+@dataclass(frozen=True)
+class PairSums:
+    """What the pairs add up to, in units of one pair weight.
+
+    Attributes
+    ----------
+    total : float
+        ``sum_P clip(x_ij, 0, u) + a sum_i clip(x_i, 0, u)``, the anchor's pairs included.
+    node : array of shape (n,)
+        ``A' clip(x)``: what a point wins as the higher of a pair less what it loses as the lower.
+    degree : array of shape (n,)
+        Number of zone pairs at each point, the anchor's counted with their multiplicity.
+    largest : float
+        ``max clip(x_ij, 0, u)`` over all pairs.
+    stages : list of Stage
+    """
+
+    total: float
+    node: np.ndarray
+    degree: np.ndarray
+    largest: float
+    stages: list[Stage]
+
+
+def pair_sums(F, T, levels, anchor=0.0, upper=1.0):
+    """Sum clipped differences over all preference pairs.
+
+    Parameters
+    ----------
+    F : array of shape (n,)
+        Scores.
+    T : float
+        Shift: ``x_ij = T - F_i + F_j``.
+    levels : int array of shape (n,)
+    anchor : float
+        Multiplicity a of the point at infinity, whose score is 0: adds pairs ``x_i = T - F_i``.
+    upper : float
+        Clipping limit u, 1 or infinity.
+
+    Returns
+    -------
+    PairSums
+    """
+    n = len(F)
+    unit = 2.0 ** -(61 - n.bit_length())
+    whole, part = _fixed_point(F, unit)
+    T_whole, T_part = _fixed_point(np.float64(T), unit)
+    F, T = whole + unit * part, T_whole + unit * T_part
+    node = np.zeros(n)
+    degree = np.zeros(n)
+    total = largest = 0.0
+    stages = []
+    order = np.argsort(F, kind="stable")
+    sorted_levels = levels[order]
+    for level in np.unique(levels)[1:]:
+        higher, lower = order[sorted_levels == level], order[sorted_levels < level]
+        F_lower, F_higher = F[lower], F[higher]
+        start = np.searchsorted(F_lower, F_higher - T, side="right")
+        if np.isfinite(upper):
+            stop = np.searchsorted(F_lower, F_higher + (upper - T), side="left")
+            stop = np.maximum(stop, start)
+        else:
+            stop = np.full(len(higher), len(lower))
+        largest = max(largest, T - F_higher[0] + F_lower[-1])
+        stages.append(Stage(higher, lower, start, stop))
+
+        count = stop - start
+        won = _join(
+            count * (T_whole - whole[higher]) + _run_sums(whole[lower], start, stop),
+            count * (T_part - part[higher]) + _run_sums(part[lower], start, stop),
+            unit,
+        )
+        clipped = len(lower) - stop
+        if np.isfinite(upper):
+            won += upper * clipped
+        node[higher] += won
+        degree[higher] += count
+        total += won.sum()
+
+        # The same pairs from below: start and stop ascend, so the higher points whose zone holds
+        # lower[j] are a run too, and the run before it holds those that clip at j.
+        first = np.cumsum(np.bincount(stop, minlength=len(lower) + 1))[:-1]
+        last = np.cumsum(np.bincount(start, minlength=len(lower) + 1))[:-1]
+        count = last - first
+        lost = _join(
+            count * (T_whole + whole[lower]) - _run_sums(whole[higher], first, last),
+            count * (T_part + part[lower]) - _run_sums(part[higher], first, last),
+            unit,
+        )
+        if np.isfinite(upper):
+            lost += upper * first
+        node[lower] -= lost
+        degree[lower] += count
+    if anchor > 0:
+        x = _join(T_whole - whole, T_part - part, unit)
+        won = anchor * np.clip(x, 0.0, upper)
+        node += won
+        total += won.sum()
+        degree += anchor * ((x > 0) & (x < upper))
+        largest = max(largest, x.max())
+    return PairSums(float(total), node, degree, float(min(largest, upper)), stages)
+
+
+def zone_laplacian(Phi, sums):
+    """``Phi' L Phi``, L the graph Laplacian of the zone pairs (the anchor only adds to its diagonal).
+
+    With D the degrees and N the adjacency seen from the higher points,
+    ``Phi' L Phi = Phi' D Phi - N' - N = (M + M') / 2`` for ``M = Phi' (D Phi - 2 N)``: one matrix
+    product over the points that are in a zone at all.
+
+    Parameters
+    ----------
+    Phi : array of shape (n, r)
+    sums : PairSums
+
+    Returns
+    -------
+    array of shape (r, r), symmetric positive semi-definite
+    """
+    active = np.flatnonzero(sums.degree)
+    position = np.full(len(Phi), -1)
+    position[active] = np.arange(len(active))
+    Phi = Phi[active]
+    target = sums.degree[active, None] * Phi
+    for stage in sums.stages:
+        busy = stage.stop > stage.start
+        if not busy.any():
+            continue
+        higher = position[stage.higher[busy]]
+        in_zone = sums.degree[stage.lower] > 0
+        before = np.concatenate([[0], np.cumsum(in_zone)])
+        prefix = np.zeros((before[-1] + 1, Phi.shape[1]))
+        np.cumsum(Phi[position[stage.lower[in_zone]]], axis=0, out=prefix[1:])
+        target[higher] -= 2 * (prefix[before[stage.stop[busy]]] - prefix[before[stage.start[busy]]])
+    M = Phi.T @ target
+    return (M + M.T) / 2
+
+
+def _fixed_point(F, unit):
+    """Integer part, and fraction in whole units.
+
+    Multipliers make F large while the sums stay small, and a sum over a run is a difference of long
+    prefix sums: in floating point a small duality gap would drown in their rounding. In int64 both
+    kinds of prefix sum are exact, and only F itself is rounded, to a multiple of `unit`.
+    """
+    whole = np.floor(F)
+    return whole.astype(np.int64), np.rint((F - whole) / unit).astype(np.int64)
+
+
+def _join(whole, part, unit):
+    return whole + unit * part
+
+
+def _run_sums(values, start, stop):
+    """``values[start_i:stop_i].sum()`` for every i."""
+    prefix = np.zeros(len(values) + 1, dtype=np.int64)
+    np.cumsum(values, out=prefix[1:])
+    return prefix[stop] - prefix[start]
