@@ -177,8 +177,9 @@ class RankAD(OutlierMixin, BaseEstimator):
         anchor = self._resolve_anchor(len(X_train))
         if anchor == 0 and len(np.unique(self.levels_)) == 1:
             raise ValueError(
-                f"All {len(X_train)} training points fall in one level (m={self.m!r}, edges={self.edges!r}), so "
-                "there is no preference to learn from. Use m >= 2, edges that separate the ranks, or anchor=True."
+                f"All {len(X_train)} training points fall in one level (m={self.m!r}, edges={self.edges!r}), "
+                "so there is no preference to learn from. Use m >= 2, edges that separate the ranks, "
+                "or anchor=True."
             )
 
         # (c) The RankSVM problem, Eq. 5.

@@ -1,0 +1,65 @@
+"""The `workbench` command."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+PACKAGE = Path(__file__).resolve().parent
+START = "00_start_here.ipynb"
+
+
+@click.group()
+@click.version_option(package_name="rankad-workbench")
+def main():
+    """RankAD Workbench: level-set anomaly detection in JupyterLab."""
+
+
+@main.command(context_settings={"ignore_unknown_options": True})
+@click.argument("jupyterlab_options", nargs=-1, type=click.UNPROCESSED)
+def lab(jupyterlab_options):
+    """Open JupyterLab on the start notebook.
+
+    Options such as --no-browser or --port=8889 are passed on to JupyterLab.
+    """
+    notebooks = _notebooks()
+    command = [sys.executable, "-m", "jupyterlab", str(notebooks / START), *jupyterlab_options]
+    try:
+        sys.exit(subprocess.run(command, cwd=notebooks.parent, check=False).returncode)
+    except KeyboardInterrupt:  # JupyterLab had it too, and has asked its own question
+        sys.exit(130)
+
+
+@main.command()
+@click.argument("names", nargs=-1)
+def data(names):
+    """List the data sets, or check and download those NAMED (all for every one)."""
+    from . import datasets
+
+    if not names:
+        for line in datasets.catalogue():
+            click.echo(line)
+        return
+    for name in datasets.DATASETS if names == ("all",) else names:
+        try:
+            dataset = datasets.load_dataset(name)
+        except (ValueError, OSError) as error:
+            raise click.ClickException(str(error)) from error
+        n, d = dataset.X.shape
+        click.echo(f"{name}: {n} rows, {d} columns, {dataset.y.sum()} anomalies, checksum verified")
+
+
+def _notebooks():
+    """Notebooks of the checkout, or a copy in the working directory of those that were installed."""
+    checkout = PACKAGE.parent / "notebooks"
+    if (checkout / START).exists():
+        return checkout
+    copy = Path.cwd() / "rankad-notebooks"
+    if not copy.exists():
+        shutil.copytree(PACKAGE / "notebooks", copy)
+        click.echo(f"Copied the notebooks to {copy}.")
+    return copy
