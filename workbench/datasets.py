@@ -22,7 +22,7 @@ import pooch
 from scipy import linalg, stats
 from sklearn.utils import check_random_state
 
-_DESCRIPTIONS = {
+DESCRIPTIONS = {
     "annthyroid": "Thyroid disease, age and five blood tests; anomalies: classes 1 and 2",
     "cover": "Forest cover type; anomalies: class 4 (cottonwood, willow) against class 2 (lodgepole pine)",
     "http": "Web connections (KDD Cup 1999), log durations and bytes; anomalies: attacks",
@@ -32,7 +32,7 @@ _DESCRIPTIONS = {
     "shuttle": "Space shuttle sensors; anomalies: classes 2, 3, 5, 6 and 7 against class 1",
     "smtp": "Mail connections (KDD Cup 1999), log durations and bytes; anomalies: attacks",
 }
-DATASETS = tuple(_DESCRIPTIONS)
+DATASETS = tuple(DESCRIPTIONS)
 
 _ADDRESS = "https://github.com/Minqi824/ADBench/raw/main/adbench/datasets/Classical/"
 _DOWNLOADS = {"http": "16_http.npz", "smtp": "34_smtp.npz"}
@@ -112,7 +112,7 @@ def load_dataset(name):
     if name == "mulcross":
         return mulcross(random_state=0)
     X, y, feature_names = _read_download(name) if name in _DOWNLOADS else _read_shipped(name)
-    return Dataset(X, y, name, feature_names, _DESCRIPTIONS[name])
+    return Dataset(X, y, name, feature_names, DESCRIPTIONS[name])
 
 
 def mulcross(n=262_144, *, d=4, contamination=0.1, distance=2, clusters=2, random_state=None):
@@ -173,7 +173,7 @@ def mulcross(n=262_144, *, d=4, contamination=0.1, distance=2, clusters=2, rando
     order = rng.permutation(n)
     y = (order >= n - m).astype(int)
     feature_names = tuple(f"x{j}" for j in range(1, d + 1))
-    return Dataset(X[order], y, "mulcross", feature_names, _DESCRIPTIONS["mulcross"])
+    return Dataset(X[order], y, "mulcross", feature_names, DESCRIPTIONS["mulcross"])
 
 
 def nominal_split(dataset, n_train=2000, max_nominal_test=80_000, *, random_state):

@@ -135,8 +135,9 @@ class Factor:
         return float(self.Phi[self.pivots[-1], -1] ** 2)
 
     def coefficients(self, w):
-        """Coefficients c of ``g = sum_p c_p k(x_p, .)`` over the pivots, for g with coordinates w."""
-        return solve_triangular(self.Phi[self.pivots], w, lower=True, trans="T")
+        """Coefficients c of ``g = sum_p c_p k(x_p, .)``, p the first len(w) pivots, for g with coordinates w."""
+        r = len(w)
+        return solve_triangular(self.Phi[self.pivots[:r], :r], w, lower=True, trans="T")
 
 
 def _dense_factor(K, tol):

@@ -35,15 +35,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve
 
 from .problem import Candidate, NodeDual
-from .windows import zone_laplacian
+from .windows import zone_laplacian, zone_product
 
 MAX_ITER = 500
 MAX_INNER = 8
 # How h moves after a multiplier step that took 0, 1, 2, ... Newton steps: faster while steps are cheap.
 H_FACTORS = (0.25, 0.25, 0.25, 0.5, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0)
+SPAN_ACCURACIES = (3e-2, 1e-3, 1e-5)
 
 
 def solve(problem, tol):
@@ -59,29 +60,55 @@ def solve(problem, tol):
     Candidate
     """
     factor = problem.kernel.factor(_factor_tolerance(problem, tol))
-    Phi = factor.Phi
+    ranks = _ladder(factor)
     best = _Best(problem, factor)
-    centre = _Centre(np.zeros(factor.rank), 0.0, _initial_h(problem, Phi))
-    w = np.zeros(factor.rank)
+    space = factor.Phi[:, : ranks.pop(0)]
+    w = np.zeros(space.shape[1])
+    centre = _Centre(w, 0.0, _initial_h(problem, space))
     inner = 0
-    point = _Point(problem, Phi, centre, w)
+    point = _Point(problem, space, centre, w)
     for n_iter in range(MAX_ITER):  # noqa: B007
         best.update(point)
         if best.relative_gap <= tol:
             break
-        if problem.loss == "hinge":
+        if ranks and _misses(point, best.quadratic) > 0.5 * (best.primal - best.dual):
+            space = factor.Phi[:, : ranks.pop(0)]
+            w = _padded(w, space)
+            centre = _Centre(_padded(centre.W, space), centre.T, centre.h)
+            point = _Point(problem, space, centre, w)
+        elif problem.loss == "hinge":
             target = 0.3 * min(point.complementarity, best.primal - best.dual)
             if point.gradient @ point.gradient / 2 <= target:
                 centre = centre.advance(w, H_FACTORS[min(inner, len(H_FACTORS) - 1)])
                 inner = 0
-                point = _Point(problem, Phi, centre, w)
+                point = _Point(problem, space, centre, w)
             elif inner == MAX_INNER:
                 centre = _Centre(centre.W, centre.T, 4 * centre.h)
                 inner = 0
-                point = _Point(problem, Phi, centre, w)
-        w, point = _newton_step(problem, Phi, centre, point)
+                point = _Point(problem, space, centre, w)
+        w, point = _newton_step(problem, space, centre, point)
         inner += 1
     return best.candidate(n_iter)
+
+
+def _ladder(factor):
+    """Numbers of leading columns of Phi to work in, one after the other.
+
+    The first columns of a pivoted factor are a factor themselves, of lower accuracy: the early steps,
+    whose gap is large anyway, are taken in a span of a few of them.
+    """
+    residual = 1.0 - np.cumsum(factor.Phi**2, axis=1).min(axis=0)
+    ranks = [int(np.searchsorted(-residual, -accuracy)) + 1 for accuracy in SPAN_ACCURACIES]
+    return [rank for rank in ranks if rank < 0.8 * factor.rank] + [factor.rank]
+
+
+def _misses(point, quadratic):
+    """Return what the span leaves out of the gap, half the difference of ``beta' K beta`` and its part in it."""
+    return (quadratic - point.v @ point.v) / 2
+
+
+def _padded(w, space):
+    return np.concatenate([w, np.zeros(space.shape[1] - len(w))])
 
 
 def _factor_tolerance(problem, tol):
@@ -148,8 +175,8 @@ class _Best:
             self.primal, self.w = primal, point.w
         # The best multiple t alpha of the weights in hand, as far as t alpha <= C allows.
         C, sums = self.problem.C, point.sums
-        quadratic = self.problem.quadratic(point.beta, self.factor)
-        curvature = quadratic + C * self.problem.sum_of_squares(sums, point.F, point.T) / 2
+        self.quadratic = self.problem.quadratic(point.beta, self.factor)
+        curvature = self.quadratic + C * self.problem.sum_of_squares(sums, point.F, point.T) / 2
         t = C * sums.total / curvature if curvature > 0 else 0.0
         if self.problem.loss == "hinge" and sums.largest > 0:
             t = min(t or np.inf, 1 / sums.largest)
@@ -159,15 +186,14 @@ class _Best:
 
     def candidate(self, n_iter):
         beta = np.zeros(self.problem.n)
-        beta[self.factor.pivots] = self.factor.coefficients(self.w)
+        pivots = self.factor.pivots[: len(self.w)]
+        beta[pivots] = self.factor.coefficients(self.w)
         return Candidate(beta, self.dual_point, n_iter, self.factor)
 
 
 def _newton_step(problem, Phi, centre, point):
     """Newton direction, then a line search on the derivative along it."""
-    H = (problem.C / centre.h) * zone_laplacian(Phi, point.sums)
-    H[np.diag_indices_from(H)] += 1.0
-    step = -cho_solve(cho_factor(H, lower=True, overwrite_a=True, check_finite=False), point.gradient)
+    step = _newton_direction(Phi, problem.C / centre.h, point)
     score_step = Phi @ step
 
     def slope(t):
@@ -177,6 +203,29 @@ def _newton_step(problem, Phi, centre, point):
     t, sums = _line_search(slope, float(point.gradient @ step))
     w = point.w + t * step
     return w, _Point(problem, Phi, centre, w, sums=sums)
+
+
+def _newton_direction(Phi, s, point):
+    """Solve ``(I + s Phi' L Phi) step = -gradient``.
+
+    L is zero outside the rows A of the points that are in some zone. Few of them are towards the end,
+    and then the smaller system of order |A| is the cheaper one (Woodbury),
+
+        (I + s Phi' L Phi)^-1 = I - s Phi_A' (I + s L_A Phi_A Phi_A')^-1 L_A Phi_A.
+    """
+    active = np.flatnonzero(point.sums.degree)
+    if len(active) < 0.7 * Phi.shape[1]:
+        Phi = Phi[active]
+        LK = zone_product(Phi @ Phi.T, point.sums, active)
+        LK *= s
+        LK[np.diag_indices_from(LK)] += 1.0
+        rhs = zone_product(Phi @ point.gradient[:, None], point.sums, active)[:, 0]
+        factored = lu_factor(LK, overwrite_a=True, check_finite=False)
+        return s * (Phi.T @ lu_solve(factored, rhs)) - point.gradient
+    H = zone_laplacian(Phi, point.sums)
+    H *= s
+    H[np.diag_indices_from(H)] += 1.0
+    return -cho_solve(cho_factor(H, lower=True, overwrite_a=True, check_finite=False), point.gradient)
 
 
 def _line_search(slope, slope_at_zero):

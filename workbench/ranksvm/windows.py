@@ -100,7 +100,8 @@ def pair_sums(F, T, levels, anchor=0.0, upper=1.0):
         else:
             stop = np.full(len(higher), len(lower))
         largest = max(largest, T - F_higher[0] + F_lower[-1])
-        stages.append(Stage(higher, lower, start, stop))
+        stage = Stage(higher, lower, start, stop)
+        stages.append(stage)
 
         count = stop - start
         won = _join(
@@ -115,10 +116,7 @@ def pair_sums(F, T, levels, anchor=0.0, upper=1.0):
         degree[higher] += count
         total += won.sum()
 
-        # The same pairs from below: start and stop ascend, so the higher points whose zone holds
-        # lower[j] are a run too, and the run before it holds those that clip at j.
-        first = np.cumsum(np.bincount(stop, minlength=len(lower) + 1))[:-1]
-        last = np.cumsum(np.bincount(start, minlength=len(lower) + 1))[:-1]
+        first, last = _seen_from_below(stage)
         count = last - first
         lost = _join(
             count * (T_whole + whole[lower]) - _run_sums(whole[higher], first, last),
@@ -156,22 +154,73 @@ def zone_laplacian(Phi, sums):
     array of shape (r, r), symmetric positive semi-definite
     """
     active = np.flatnonzero(sums.degree)
-    position = np.full(len(Phi), -1)
-    position[active] = np.arange(len(active))
     Phi = Phi[active]
     target = sums.degree[active, None] * Phi
+    for stage in _active_stages(sums, active):
+        target[stage.higher] -= 2 * _row_run_sums(Phi[stage.lower], stage.start, stage.stop)
+    M = Phi.T @ target
+    M += M.T.copy()
+    M /= 2
+    return M
+
+
+def zone_product(rows, sums, active):
+    """``L_A rows``, L_A the Laplacian of the zone pairs on the points `active` that have any.
+
+    Parameters
+    ----------
+    rows : array of shape (len(active), q)
+    sums : PairSums
+    active : int array
+
+    Returns
+    -------
+    array of shape (len(active), q)
+    """
+    out = sums.degree[active, None] * rows
+    for stage in _active_stages(sums, active):
+        out[stage.higher] -= _row_run_sums(rows[stage.lower], stage.start, stage.stop)
+        first, last = _seen_from_below(stage)
+        out[stage.lower] -= _row_run_sums(rows[stage.higher], first, last)
+    return out
+
+
+def _active_stages(sums, active):
+    """Yield the stages renumbered to positions in `active`, without points that have no zone pair there."""
+    position = np.full(len(sums.degree), -1)
+    position[active] = np.arange(len(active))
     for stage in sums.stages:
         busy = stage.stop > stage.start
-        if not busy.any():
-            continue
-        higher = position[stage.higher[busy]]
-        in_zone = sums.degree[stage.lower] > 0
-        before = np.concatenate([[0], np.cumsum(in_zone)])
-        prefix = np.zeros((before[-1] + 1, Phi.shape[1]))
-        np.cumsum(Phi[position[stage.lower[in_zone]]], axis=0, out=prefix[1:])
-        target[higher] -= 2 * (prefix[before[stage.stop[busy]]] - prefix[before[stage.start[busy]]])
-    M = Phi.T @ target
-    return (M + M.T) / 2
+        if busy.any():
+            kept = sums.degree[stage.lower] > 0
+            before = np.concatenate([[0], np.cumsum(kept)])
+            yield Stage(
+                position[stage.higher[busy]],
+                position[stage.lower[kept]],
+                before[stage.start[busy]],
+                before[stage.stop[busy]],
+            )
+
+
+def _seen_from_below(stage):
+    """Run of higher points whose zone holds lower[j], for every j.
+
+    start and stop ascend, so these are a run; the higher points before it clip at j.
+    """
+    size = len(stage.lower) + 1
+    first = np.cumsum(np.bincount(stage.stop, minlength=size))[:-1]
+    last = np.cumsum(np.bincount(stage.start, minlength=size))[:-1]
+    return first, last
+
+
+def _row_run_sums(rows, start, stop):
+    """``rows[start_i:stop_i].sum(axis=0)`` for every i."""
+    prefix = np.empty((len(rows) + 1, rows.shape[1]))
+    prefix[0] = 0.0
+    np.cumsum(rows, axis=0, out=prefix[1:])
+    out = prefix[stop]
+    out -= prefix[start]
+    return out
 
 
 def _fixed_point(F, unit):
