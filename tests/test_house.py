@@ -31,7 +31,9 @@ def test_doors_between_rooms():
 
 def test_import_is_light():
     heavy = ("sklearn", "scipy", "cvxpy", "plotly", "ipywidgets", "pandas")
-    outcome = run(sys.executable, "-c", f"import sys, workbench; print([m for m in {heavy} if m in sys.modules])")
+    outcome = run(
+        sys.executable, "-c", f"import sys, workbench; print([m for m in {heavy} if m in sys.modules])"
+    )
     assert outcome.stdout.strip() == "[]"
 
 
@@ -66,6 +68,13 @@ def test_environment_pins_exact_versions_within_the_ranges_of_pyproject():
 def test_the_ci_command_is_the_readmes():
     command = (ROOT / ".ci" / "run").read_text().strip().splitlines()[-1]
     assert f"\n{command}\n" in (ROOT / "README.md").read_text()
+
+
+def test_the_readmes_python_runs(capsys):
+    block = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
+    names = {}
+    exec(block, names)
+    assert names["detector"][-1].solution_.converged
 
 
 def test_no_lock_file_with_download_addresses():

@@ -41,8 +41,8 @@ def data(names):
     from . import datasets
 
     if not names:
-        for line in datasets.catalogue():
-            click.echo(line)
+        for name, description in datasets.DESCRIPTIONS.items():
+            click.echo(f"{name:12} {description}")
         return
     for name in datasets.DATASETS if names == ("all",) else names:
         try:

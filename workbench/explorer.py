@@ -29,6 +29,9 @@ from .pvalues import threshold
 LADDER = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9)
 PANELS = {"m = 2, cut at 3%": {"edges": (0.03,)}, "m = 3, uniform": {"m": 3}}
 DENSITIES = {"Fig. 1 toy": densities.FIG1, "Fig. 2 toy": densities.FIG2}
+GRID = 110
+"""Cells along each side of the plane: fine enough for the eye, and 12 100 scores a panel."""
+
 CVXPY_LIMIT = 150
 """Up to here the one-slack-a-pair program answers within about a second."""
 
@@ -41,8 +44,9 @@ class LiveFigure(go.FigureWidget):
 
     def get_state(self, *args, **kwargs):
         """Return the widget's state, with the data and layout of this moment."""
-        self._trait_values["_widget_data"] = deepcopy(self._data)
-        self._trait_values["_widget_layout"] = deepcopy(self._layout_obj._props)
+        if hasattr(self, "_layout_obj"):  # plotly asks for the state before it has any
+            self._trait_values["_widget_data"] = deepcopy(self._data)
+            self._trait_values["_widget_layout"] = deepcopy(self._layout_obj._props)
         return super().get_state(*args, **kwargs)
 
 
@@ -58,6 +62,9 @@ class Sample:
     held_out : array of shape (q, 2)
         Other nominal points, where no density is known.
     grid : Grid
+        Where scores are evaluated; covers all but a negligible mass.
+    view : array of shape (2, 2)
+        Lower and upper corner of what is shown.
     labels : (str, str)
     """
 
@@ -65,6 +72,7 @@ class Sample:
     density: object
     held_out: np.ndarray
     grid: Grid
+    view: np.ndarray
     labels: tuple[str, str]
 
 
@@ -110,8 +118,8 @@ class Explorer(traitlets.HasTraits):
     n = traitlets.Int(600)
     seed = traitlets.Int(0)
     k = traitlets.Int(20)
-    sigma_over_DK = traitlets.Float(4.0)
-    C_times_n = traitlets.Float(1.0)
+    sigma_over_DK = traitlets.Float(2**2.5)
+    C_times_n = traitlets.Float(100.0)
     alpha = traitlets.Float(0.05)
     anchor = traitlets.Bool(True)
     solver = traitlets.Enum(["auto", "newton", "cvxpy"], "auto")
@@ -214,8 +222,7 @@ class Explorer(traitlets.HasTraits):
             self._show_status()
             return
         self.message = ""
-        grid, labels = self.sample.grid, self.sample.labels
-        ranges = ((grid.x[0], grid.x[-1]), (grid.y[0], grid.y[-1]))
+        ranges, labels = self.sample.view.T, self.sample.labels
         with self._figure.batch_update():
             if not self._figure.data:
                 figure = plots.level_curves(panels, *ranges, *labels)
@@ -238,7 +245,7 @@ class Explorer(traitlets.HasTraits):
 
     def _build(self):
         """Lay out the controls and tie each to its trait."""
-        wide = {"style": {"description_width": "95px"}, "layout": {"width": "330px"}}
+        wide = {"style": {"description_width": "90px"}, "layout": {"width": "97%"}}
         controls = {
             "data": widgets.Dropdown(options=self.traits()["data"].values, description="data", **wide),
             "x_column": self._columns[0],
@@ -267,7 +274,7 @@ class Explorer(traitlets.HasTraits):
             ),
         }
         for box in self._columns:
-            box.style, box.layout.width = {"description_width": "95px"}, "330px"
+            box.style, box.layout.width = wide["style"], wide["layout"]["width"]
         for name, control in controls.items():
             traitlets.link((self, name), (control, "value"))
         columns = (
@@ -275,7 +282,8 @@ class Explorer(traitlets.HasTraits):
             ("sigma_over_DK", "C_times_n", "k"),
             ("alpha", "anchor", "solver"),
         )
-        boxes = [widgets.VBox([controls[name] for name in column]) for column in columns]
+        third = {"width": "33.3%"}
+        boxes = [widgets.VBox([controls[name] for name in column], layout=third) for column in columns]
         boxes[1].children += (self._summary,)
         boxes[2].children += (self._status,)
         self._controls = controls
@@ -305,19 +313,23 @@ def draw_sample(data, x_column, y_column, n, seed):
     if data in DENSITIES:
         density = DENSITIES[data]
         X = density.sample(n, random_state=seed)
-        return Sample(X, density, np.empty((0, 2)), Grid.covering(density), ("x", "y"))
+        return Sample(
+            X, density, np.empty((0, 2)), Grid.covering(density, GRID), density.bounds(3e-3), ("x", "y")
+        )
     if x_column == y_column:
         raise ValueError(f"Both axes show the column {x_column!r}. Choose two different columns.")
     dataset = _load(data)
     index = [dataset.feature_names.index(name) for name in (x_column, y_column)]
     nominal = StandardScaler().fit_transform(dataset.X[dataset.y == 0][:, index])
     if n > len(nominal) // 2:
-        raise ValueError(f"{data} has {len(nominal)} nominal points; n={n} would leave too few to check with.")
+        raise ValueError(
+            f"{data} has {len(nominal)} nominal points; n={n} would leave too few to check with."
+        )
     order = check_random_state(seed).permutation(len(nominal))
     held_out = nominal[order[n : n + 2000]]
     box = np.quantile(nominal, [0.002, 0.998], axis=0)
     labels = tuple(f"{name} (standardised)" for name in (x_column, y_column))
-    return Sample(nominal[order[:n]], None, held_out, Grid.covering(box), labels)
+    return Sample(nominal[order[:n]], None, held_out, Grid.covering(box, GRID), box, labels)
 
 
 def panel_arrays(title, detector, values, sample, alpha):
@@ -342,9 +354,7 @@ def panel_arrays(title, detector, values, sample, alpha):
     if sample.density is not None:
         log_density = grid.evaluate(sample.density.logpdf)
         truth = contour_lines(grid, log_density, np.log(sample.density.level(alpha)))
-    ladder = [
-        (a, contour_lines(grid, values, threshold(detector.calibration_scores_, a))) for a in LADDER
-    ]
+    ladder = [(a, contour_lines(grid, values, threshold(detector.calibration_scores_, a))) for a in LADDER]
     return plots.Panel(
         title=title,
         points=sample.X,
@@ -365,7 +375,14 @@ def summary_line(detector, values, sample, alpha):
     )
     if sample.density is not None:
         accepted = values >= threshold(detector.calibration_scores_, alpha)
-        rate = set_distance(sample.density, alpha, accepted, sample.grid).false_alarm_rate
-        return f"{text}; <b>true false-alarm rate {rate:.3f}</b> at &alpha; = {alpha:.2f}"
+        distance = set_distance(sample.density, alpha, accepted, sample.grid)
+        return (
+            f"{text}<br><b>true false-alarm rate {distance.false_alarm_rate:.3f}</b> at &alpha; = "
+            f"{alpha:.2f}<br>mass of the difference from the true set "
+            f"{distance.symmetric_difference_mass:.3f}"
+        )
     rate = np.mean(detector.predict(sample.held_out, alpha=alpha) == -1)
-    return f"{text}; <b>alarms on {rate:.3f}</b> of {len(sample.held_out)} held-out nominal points at &alpha; = {alpha:.2f}"
+    return (
+        f"{text}<br><b>alarms on {rate:.3f}</b> of {len(sample.held_out)} held-out nominal points "
+        f"at &alpha; = {alpha:.2f}"
+    )

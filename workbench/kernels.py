@@ -135,7 +135,7 @@ class Factor:
         return float(self.Phi[self.pivots[-1], -1] ** 2)
 
     def coefficients(self, w):
-        """Coefficients c of ``g = sum_p c_p k(x_p, .)``, p the first len(w) pivots, for g with coordinates w."""
+        """Coefficients of ``g = sum_p c_p k(x_p, .)`` over the first len(w) pivots, g of coordinates w."""
         r = len(w)
         return solve_triangular(self.Phi[self.pivots[:r], :r], w, lower=True, trans="T")
 

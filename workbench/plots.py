@@ -53,7 +53,7 @@ class Panel:
     truth: list
 
 
-def level_curves(panels, x_range, y_range, x_label="x", y_label="y", height=470):
+def level_curves(panels, x_range, y_range, x_label="x", y_label="y", width=860, height=500):
     """Panels of level curves side by side, linked in zoom.
 
     Parameters
@@ -63,8 +63,8 @@ def level_curves(panels, x_range, y_range, x_label="x", y_label="y", height=470)
     x_range, y_range : (float, float)
         Axes, fixed so that nothing jumps when a parameter moves.
     x_label, y_label : str
-    height : int
-        Pixels.
+    width, height : int
+        Pixels; the default width fits a notebook on a screen of 1280.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def level_curves(panels, x_range, y_range, x_label="x", y_label="y", height=470)
         horizontal_spacing=0.03,
     )
     for column, panel in enumerate(panels, start=1):
-        for trace in panel_traces(panel, legend=column == 1):
+        for trace in panel_traces(panel, legend=column == len(panels)):
             figure.add_trace(go.Scatter(**trace), row=1, col=column)
     figure.update_xaxes(matches="x", constrain="domain")
     figure.update_yaxes(matches="y")
@@ -86,8 +86,9 @@ def level_curves(panels, x_range, y_range, x_label="x", y_label="y", height=470)
     figure.update_layout(
         template="plotly_white",
         height=height,
-        margin={"l": 55, "r": 10, "t": 40, "b": 110},
-        legend={"orientation": "h", "y": -0.17, "yanchor": "top", "x": 0.5, "xanchor": "center"},
+        width=width,
+        margin={"l": 55, "r": 10, "t": 40, "b": 50},
+        legend={"traceorder": "normal", "itemsizing": "constant"},
         hoverlabel={"namelength": -1},
         uirevision="keep the reader's zoom",
     )
@@ -113,7 +114,7 @@ def panel_traces(panel, legend=True):
             "fill": "toself",
             "fillcolor": REGION_COLOUR,
             "line": {"width": 0},
-            "name": "accepted at alpha",
+            "name": "accepted at \u03b1",
             "hoverinfo": "skip",
         }
     ]
@@ -146,8 +147,8 @@ def panel_traces(panel, legend=True):
             }
         )
     for lines, line, name in (
-        (panel.truth, {"color": TRUTH_COLOUR, "width": 2, "dash": "dash"}, "true minimum-volume set at alpha"),
-        (panel.chosen, {"color": CHOSEN_COLOUR, "width": 3}, "learned set at alpha"),
+        (panel.truth, {"color": TRUTH_COLOUR, "width": 2, "dash": "dash"}, "true set at \u03b1"),
+        (panel.chosen, {"color": CHOSEN_COLOUR, "width": 3}, "learned set at \u03b1"),
     ):
         x, y = _joined(lines)
         traces.append({"x": x, "y": y, "mode": "lines", "line": line, "name": name, "hoverinfo": "name"})

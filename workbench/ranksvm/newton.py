@@ -62,7 +62,7 @@ def solve(problem, tol):
     factor = problem.kernel.factor(_factor_tolerance(problem, tol))
     ranks = _ladder(factor)
     best = _Best(problem, factor)
-    space = factor.Phi[:, : ranks.pop(0)]
+    space = _span(factor, ranks.pop(0))
     w = np.zeros(space.shape[1])
     centre = _Centre(w, 0.0, _initial_h(problem, space))
     inner = 0
@@ -72,7 +72,7 @@ def solve(problem, tol):
         if best.relative_gap <= tol:
             break
         if ranks and _misses(point, best.quadratic) > 0.5 * (best.primal - best.dual):
-            space = factor.Phi[:, : ranks.pop(0)]
+            space = _span(factor, ranks.pop(0))
             w = _padded(w, space)
             centre = _Centre(_padded(centre.W, space), centre.T, centre.h)
             point = _Point(problem, space, centre, w)
@@ -102,8 +102,12 @@ def _ladder(factor):
     return [rank for rank in ranks if rank < 0.8 * factor.rank] + [factor.rank]
 
 
+def _span(factor, rank):
+    return factor.Phi if rank == factor.rank else factor.Phi[:, :rank]
+
+
 def _misses(point, quadratic):
-    """Return what the span leaves out of the gap, half the difference of ``beta' K beta`` and its part in it."""
+    """Return what the span leaves out of the gap: half of ``beta' K beta`` less its part in the span."""
     return (quadratic - point.v @ point.v) / 2
 
 
@@ -193,7 +197,7 @@ class _Best:
 
 def _newton_step(problem, Phi, centre, point):
     """Newton direction, then a line search on the derivative along it."""
-    step = _newton_direction(Phi, problem.C / centre.h, point)
+    step = _newton_direction(problem, Phi, problem.C / centre.h, point)
     score_step = Phi @ step
 
     def slope(t):
@@ -205,22 +209,27 @@ def _newton_step(problem, Phi, centre, point):
     return w, _Point(problem, Phi, centre, w, sums=sums)
 
 
-def _newton_direction(Phi, s, point):
+def _newton_direction(problem, Phi, s, point):
     """Solve ``(I + s Phi' L Phi) step = -gradient``.
 
-    L is zero outside the rows A of the points that are in some zone. Few of them are towards the end,
-    and then the smaller system of order |A| is the cheaper one (Woodbury),
+    L is zero outside the rows A of the points that are in some zone, so that (Woodbury)
 
-        (I + s Phi' L Phi)^-1 = I - s Phi_A' (I + s L_A Phi_A Phi_A')^-1 L_A Phi_A.
+        (I + s Phi' L Phi)^-1 = I - s Phi_A' (I + s L_A K_A)^-1 L_A Phi_A,    K_A = Phi_A Phi_A',
+
+    a system of order |A|. It is the cheaper one where few points are in a zone, as towards the end, or
+    where Phi has nearly |A| columns and K_A need not be computed, as for narrow kernels.
     """
     active = np.flatnonzero(point.sums.degree)
-    if len(active) < 0.7 * Phi.shape[1]:
+    a, r = len(active), Phi.shape[1]
+    complete = Phi.base is None and problem.kernel.is_dense
+    if a < 0.7 * r or (complete and a < 1.6 * r):
         Phi = Phi[active]
-        LK = zone_product(Phi @ Phi.T, point.sums, active)
+        K = problem.kernel.dense[np.ix_(active, active)] if complete else Phi @ Phi.T
+        LK = zone_product(K, point.sums, active)
         LK *= s
         LK[np.diag_indices_from(LK)] += 1.0
-        rhs = zone_product(Phi @ point.gradient[:, None], point.sums, active)[:, 0]
         factored = lu_factor(LK, overwrite_a=True, check_finite=False)
+        rhs = zone_product(Phi @ point.gradient[:, None], point.sums, active)[:, 0]
         return s * (Phi.T @ lu_solve(factored, rhs)) - point.gradient
     H = zone_laplacian(Phi, point.sums)
     H *= s
