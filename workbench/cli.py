@@ -27,9 +27,10 @@ def lab(jupyterlab_options):
     Options such as --no-browser or --port=8889 are passed on to JupyterLab.
     """
     notebooks = _notebooks()
-    command = [sys.executable, "-m", "jupyterlab", str(notebooks / START), *jupyterlab_options]
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={notebooks.parent}"]
+    command += [f"--LabApp.default_url=/lab/tree/{notebooks.name}/{START}", *jupyterlab_options]
     try:
-        sys.exit(subprocess.run(command, cwd=notebooks.parent, check=False).returncode)
+        sys.exit(subprocess.run(command, check=False).returncode)
     except KeyboardInterrupt:  # JupyterLab had it too, and has asked its own question
         sys.exit(130)
 

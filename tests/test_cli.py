@@ -1,0 +1,60 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from workbench import cli, datasets
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Commands that would have been run."""
+    commands = []
+
+    def run(command, **_):
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    return commands
+
+
+def test_lab_opens_the_start_notebook_and_passes_options_on(started):
+    outcome = CliRunner().invoke(cli.main, ["lab", "--no-browser", "--port=8889"])
+    assert outcome.exit_code == 0
+    (command,) = started
+    assert command[:3] == [sys.executable, "-m", "jupyterlab"]
+    root = Path(command[3].removeprefix("--ServerApp.root_dir="))
+    notebook = command[4].removeprefix("--LabApp.default_url=/lab/tree/")
+    assert (root / notebook).exists()
+    assert command[5:] == ["--no-browser", "--port=8889"]
+
+
+def test_lab_of_an_installed_package_copies_the_notebooks(started, monkeypatch, tmp_path):
+    installed = tmp_path / "site-packages" / "workbench"
+    (installed / "notebooks").mkdir(parents=True)
+    (installed / "notebooks" / cli.START).write_text("{}")
+    monkeypatch.setattr(cli, "PACKAGE", installed)
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(cli.main, ["lab"]).exit_code == 0
+    copy = tmp_path / "rankad-notebooks" / cli.START
+    assert copy.exists()
+    copy.write_text("my work")
+    assert CliRunner().invoke(cli.main, ["lab"]).exit_code == 0
+    assert copy.read_text() == "my work"
+
+
+def test_data_lists_and_checks():
+    listing = CliRunner().invoke(cli.main, ["data"]).output
+    assert [line.split()[0] for line in listing.splitlines()] == list(datasets.DATASETS)
+    outcome = CliRunner().invoke(cli.main, ["data", "mammography"])
+    assert outcome.output == "mammography: 11183 rows, 6 columns, 260 anomalies, checksum verified\n"
+
+
+def test_data_names_the_sets_there_are():
+    outcome = CliRunner().invoke(cli.main, ["data", "mamography"])
+    assert outcome.exit_code == 1
+    assert "There is no data set 'mamography': choose from annthyroid, cover" in outcome.output
+    assert "Traceback" not in outcome.output
