@@ -4,11 +4,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from workbench.densities import FIG1, FIG2, GaussianMixture
+from workbench.densities import FIG1, FIG2, Density, GaussianMixture
 from workbench.levelsets import Grid, contour_lines, filled_region, set_distance
 
 DISC = GaussianMixture([1.0], [[0.0, 0.0]], [np.eye(2)])
 GRID = Grid.covering(DISC)
+
+
+class Square(Density):
+    """Uniform on [-1, 1]^2: log f jumps to minus infinity."""
+
+    d = 2
+
+    def sample(self, n, random_state=None):
+        return np.random.default_rng(random_state).uniform(-1, 1, (n, 2))
+
+    def logpdf(self, X):
+        return np.where((np.abs(X) <= 1).all(axis=1), -np.log(4), -np.inf)
+
+    def bounds(self, tail=1e-6):
+        return np.array([[-1.0, -1.0], [1.0, 1.0]])
 
 
 def radius(alpha):
@@ -180,6 +195,22 @@ def test_reject_everything(value):
     assert distance.symmetric_difference_mass == pytest.approx(0.95, abs=2e-3)
     assert distance.symmetric_difference_volume == pytest.approx(DISC.volume(0.05), rel=5e-3)
     assert not distance.clipped
+
+
+@pytest.mark.filterwarnings("error")
+def test_density_that_ends_abruptly():
+    grid = Grid.covering([[-1.5, -1.5], [1.5, 1.5]], 360)
+    distance = set_distance(Square(), 0.1, lambda P: 0.5 - np.abs(P).max(axis=1), grid)
+    assert distance.false_alarm_rate == pytest.approx(0.75, abs=1e-6)
+    assert distance.symmetric_difference_volume == pytest.approx(3, abs=1e-6)
+
+
+@pytest.mark.parametrize("direction", [(1, 0), (-1, 0), (0, 1), (0, -1)])
+def test_a_region_that_leaves_by_any_side_is_clipped(direction):
+    reach = GRID.x[-1] - GRID.x[0]
+    bump = 0.9 - np.hypot(*(GRID.points - np.multiply(direction, reach / 2)).T).reshape(GRID.shape)
+    assert set_distance(DISC, 0.1, bump, GRID).clipped
+    assert set_distance(DISC, 0.1, bump > 0, GRID).clipped
 
 
 def test_cells_on_the_boundary_count_in_part():

@@ -324,7 +324,7 @@ class GaussianMixture(Density):
             for k, (mean, whitener) in enumerate(zip(self.means, self._whiteners, strict=True)):
                 z = (X - mean) @ whitener.T
                 log_f[k] = self._log_peaks[k] - np.einsum("ij,ij->i", z, z) / 2
-            # Beyond 1e150 the squares overflow, and may have cancelled to NaN: f is 0 there.
+            # Beyond 1e150 the squares overflow, and infinities that cancel leave NaN: f is 0 there.
             log_f[np.isnan(log_f)] = -np.inf
             largest = np.maximum(log_f.max(axis=0), -1e300)
             return largest + np.log(np.exp(log_f - largest).sum(axis=0))

@@ -238,9 +238,12 @@ def _coverage(values):
 
     Within a cell the field is taken as linear, its values uniform on an interval of the right variance.
     """
-    slope = np.hypot(*np.gradient(values))
-    steep = np.maximum(slope, np.finfo(float).tiny)
-    return np.where(slope > 0, np.clip(0.5 + values / steep, 0, 1), values > 0)
+    with np.errstate(invalid="ignore"):
+        slope = np.hypot(*np.gradient(values))
+    # Plateaus, and cells at the edge of a density's support, where its logarithm jumps, count as a whole.
+    sloping = (slope > 0) & np.isfinite(slope)
+    share = np.clip(0.5 + values / np.where(sloping, slope, 1), 0, 1)
+    return np.where(sloping, share, values > 0)
 
 
 def _check_planar(density):

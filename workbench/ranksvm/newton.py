@@ -35,7 +35,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, lu_factor, lu_solve
 
 from .problem import Candidate, NodeDual
 from .windows import zone_laplacian, zone_product
@@ -44,7 +44,9 @@ MAX_ITER = 500
 MAX_INNER = 8
 # How h moves after a multiplier step that took 0, 1, 2, ... Newton steps: faster while steps are cheap.
 H_FACTORS = (0.25, 0.25, 0.25, 0.5, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0)
-SPAN_ACCURACIES = (3e-2, 1e-3, 1e-5)
+SPAN_ACCURACIES = (0.3, 3e-2, 1e-3, 1e-5)
+SINGLE_PRECISION_GAP = 1e-4
+SINGLE_PRECISION_SLOPE = 1e3
 
 
 def solve(problem, tol):
@@ -60,59 +62,93 @@ def solve(problem, tol):
     Candidate
     """
     factor = problem.kernel.factor(_factor_tolerance(problem, tol))
-    ranks = _ladder(factor)
+    spans = _spans(problem, factor)
+    span = next(spans)
     best = _Best(problem, factor)
-    space = _span(factor, ranks.pop(0))
-    w = np.zeros(space.shape[1])
-    centre = _Centre(w, 0.0, _initial_h(problem, space))
+    centre = _Centre(np.zeros(span.rank), 0.0, _initial_h(problem, span.Phi))
+    point = _Point(problem, span.Phi, centre, np.zeros(span.rank))
     inner = 0
-    point = _Point(problem, space, centre, w)
-    for n_iter in range(MAX_ITER):  # noqa: B007
+    for n_iter in range(MAX_ITER):  # noqa: B007 (reported below)
         best.update(point)
         if best.relative_gap <= tol:
             break
-        if ranks and _misses(point, best.quadratic) > 0.5 * (best.primal - best.dual):
-            space = _span(factor, ranks.pop(0))
-            w = _padded(w, space)
-            centre = _Centre(_padded(centre.W, space), centre.T, centre.h)
-            point = _Point(problem, space, centre, w)
+        if not span.complete and point.outside(best.quadratic) > 0.5 * (best.primal - best.dual):
+            span, centre, point = _enter(next(spans), problem, centre, point)
         elif problem.loss == "hinge":
             target = 0.3 * min(point.complementarity, best.primal - best.dual)
             if point.gradient @ point.gradient / 2 <= target:
-                centre = centre.advance(w, H_FACTORS[min(inner, len(H_FACTORS) - 1)])
+                centre = centre.advance(point.w, H_FACTORS[min(inner, len(H_FACTORS) - 1)])
                 inner = 0
-                point = _Point(problem, space, centre, w)
+                point = _Point(problem, span.Phi, centre, point.w)
             elif inner == MAX_INNER:
                 centre = _Centre(centre.W, centre.T, 4 * centre.h)
                 inner = 0
-                point = _Point(problem, space, centre, w)
-        w, point = _newton_step(problem, space, centre, point)
-        inner += 1
+                point = _Point(problem, span.Phi, centre, point.w)
+        following = _newton_step(problem, span, centre, point, best.relative_gap > SINGLE_PRECISION_GAP)
+        if following is not None:
+            point = following
+            inner += 1
+        elif span.complete:  # at the limit of double precision
+            break
+        else:
+            span, centre, point = _enter(next(spans), problem, centre, point)
     return best.candidate(n_iter)
 
 
-def _ladder(factor):
-    """Numbers of leading columns of Phi to work in, one after the other.
+class _Span:
+    """The span of the first `rank` pivots: leading columns of a pivoted factor are a factor themselves."""
 
-    The first columns of a pivoted factor are a factor themselves, of lower accuracy: the early steps,
-    whose gap is large anyway, are taken in a span of a few of them.
+    def __init__(self, problem, factor, rank):
+        self.rank = rank
+        self.complete = rank == factor.rank
+        self.Phi = factor.Phi if self.complete else np.ascontiguousarray(factor.Phi[:, :rank])
+        self._kernel = problem.kernel
+        self._cast = {}
+
+    def rows(self, active, precision):
+        """``Phi_A`` in the precision asked for."""
+        return self._in(precision, "Phi")[active]
+
+    def gram(self, active, precision):
+        """``Phi_A Phi_A'``, which for the complete span is the kernel matrix itself."""
+        if self.has_gram:
+            return self._in(precision, "K")[np.ix_(active, active)]
+        rows = self.rows(active, precision)
+        return rows @ rows.T
+
+    @property
+    def has_gram(self):
+        return self.complete and self._kernel.is_dense
+
+    def _in(self, precision, name):
+        if precision not in self._cast:
+            self._cast[precision] = {}
+        if name not in self._cast[precision]:
+            matrix = self.Phi if name == "Phi" else self._kernel.dense
+            self._cast[precision][name] = matrix.astype(precision, copy=False)
+        return self._cast[precision][name]
+
+
+def _spans(problem, factor):
+    """Yield spans of growing accuracy, the last one complete.
+
+    The early steps, whose gap is large anyway, are cheap in the span of a few pivots.
     """
     residual = 1.0 - np.cumsum(factor.Phi**2, axis=1).min(axis=0)
-    ranks = [int(np.searchsorted(-residual, -accuracy)) + 1 for accuracy in SPAN_ACCURACIES]
-    return [rank for rank in ranks if rank < 0.8 * factor.rank] + [factor.rank]
+    # With K at hand the complete span has its own short cut, which a nearly complete one would miss.
+    largest = (0.6 if problem.kernel.is_dense else 0.8) * factor.rank
+    for accuracy in SPAN_ACCURACIES:
+        rank = int(np.searchsorted(-residual, -accuracy)) + 1
+        if rank < largest:
+            yield _Span(problem, factor, rank)
+    yield _Span(problem, factor, factor.rank)
 
 
-def _span(factor, rank):
-    return factor.Phi if rank == factor.rank else factor.Phi[:, :rank]
-
-
-def _misses(point, quadratic):
-    """Return what the span leaves out of the gap: half of ``beta' K beta`` less its part in the span."""
-    return (quadratic - point.v @ point.v) / 2
-
-
-def _padded(w, space):
-    return np.concatenate([w, np.zeros(space.shape[1] - len(w))])
+def _enter(span, problem, centre, point):
+    """Go on in a larger span from where the smaller one was left."""
+    more = np.zeros(span.rank - len(point.w))
+    centre = _Centre(np.concatenate([centre.W, more]), centre.T, centre.h)
+    return span, centre, _Point(problem, span.Phi, centre, np.concatenate([point.w, more]))
 
 
 def _factor_tolerance(problem, tol):
@@ -157,6 +193,10 @@ class _Point:
         self.loss = problem.loss_sum(self.scores)
         self.complementarity = self.loss - problem.C * self.sums.total + self.beta @ self.scores
 
+    def outside(self, quadratic):
+        """Return what the span leaves out of the gap: half of ``beta' K beta`` less its part in the span."""
+        return (quadratic - self.v @ self.v) / 2
+
 
 class _Best:
     """The best primal and the best dual point so far; they need not come from the same iterate."""
@@ -195,21 +235,30 @@ class _Best:
         return Candidate(beta, self.dual_point, n_iter, self.factor)
 
 
-def _newton_step(problem, Phi, centre, point):
-    """Newton direction, then a line search on the derivative along it."""
-    step = _newton_direction(problem, Phi, problem.C / centre.h, point)
-    score_step = Phi @ step
+def _newton_step(problem, span, centre, point, coarse):
+    """Newton direction, then a line search on the derivative along it; None if there is no descent."""
+    s = problem.C / centre.h
+    # Half the time in single precision, where the gap is large and the Hessian well conditioned.
+    precisions = [np.float64]
+    if coarse and s * point.sums.degree.max() < SINGLE_PRECISION_SLOPE:
+        precisions.insert(0, np.float32)
+    for precision in precisions:
+        step = _newton_direction(span, s, point, precision)
+        if step @ point.gradient < 0:
+            break
+    else:
+        return None
+    score_step = span.Phi @ step
 
     def slope(t):
         sums = problem.pair_sums(point.F + (t / centre.h) * score_step, point.T)
         return (point.w + t * step) @ step - problem.C * (sums.node @ score_step), sums
 
     t, sums = _line_search(slope, float(point.gradient @ step))
-    w = point.w + t * step
-    return w, _Point(problem, Phi, centre, w, sums=sums)
+    return _Point(problem, span.Phi, centre, point.w + t * step, sums=sums)
 
 
-def _newton_direction(problem, Phi, s, point):
+def _newton_direction(span, s, point, precision):
     """Solve ``(I + s Phi' L Phi) step = -gradient``.
 
     L is zero outside the rows A of the points that are in some zone, so that (Woodbury)
@@ -217,24 +266,28 @@ def _newton_direction(problem, Phi, s, point):
         (I + s Phi' L Phi)^-1 = I - s Phi_A' (I + s L_A K_A)^-1 L_A Phi_A,    K_A = Phi_A Phi_A',
 
     a system of order |A|. It is the cheaper one where few points are in a zone, as towards the end, or
-    where Phi has nearly |A| columns and K_A need not be computed, as for narrow kernels.
+    where Phi has nearly |A| columns and K_A is at hand, as for narrow kernels.
     """
     active = np.flatnonzero(point.sums.degree)
-    a, r = len(active), Phi.shape[1]
-    complete = Phi.base is None and problem.kernel.is_dense
-    if a < 0.7 * r or (complete and a < 1.6 * r):
-        Phi = Phi[active]
-        K = problem.kernel.dense[np.ix_(active, active)] if complete else Phi @ Phi.T
-        LK = zone_product(K, point.sums, active)
-        LK *= s
-        LK[np.diag_indices_from(LK)] += 1.0
-        factored = lu_factor(LK, overwrite_a=True, check_finite=False)
-        rhs = zone_product(Phi @ point.gradient[:, None], point.sums, active)[:, 0]
-        return s * (Phi.T @ lu_solve(factored, rhs)) - point.gradient
-    H = zone_laplacian(Phi, point.sums)
-    H *= s
-    H[np.diag_indices_from(H)] += 1.0
-    return -cho_solve(cho_factor(H, lower=True, overwrite_a=True, check_finite=False), point.gradient)
+    gradient = point.gradient.astype(precision)
+    if len(active) < (1.6 if span.has_gram else 0.7) * span.rank:
+        M = zone_product(span.gram(active, precision), point.sums, active)
+        M *= s
+        M[np.diag_indices_from(M)] += 1.0
+        factored = lu_factor(M, overwrite_a=True, check_finite=False)
+        rows = span.rows(active, precision)
+        rhs = zone_product((rows @ gradient)[:, None], point.sums, active)[:, 0]
+        step = s * (rows.T @ lu_solve(factored, rhs, check_finite=False)) - gradient
+    else:
+        H = zone_laplacian(span.rows(active, precision), point.sums, active)
+        H *= s
+        H[np.diag_indices_from(H)] += 1.0
+        try:
+            factored = cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:  # rounding made H indefinite
+            return np.full(span.rank, np.nan)
+        step = -cho_solve(factored, gradient, check_finite=False)
+    return step.astype(float)
 
 
 def _line_search(slope, slope_at_zero):

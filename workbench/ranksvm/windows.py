@@ -137,28 +137,28 @@ def pair_sums(F, T, levels, anchor=0.0, upper=1.0):
     return PairSums(float(total), node, degree, float(min(largest, upper)), stages)
 
 
-def zone_laplacian(Phi, sums):
-    """``Phi' L Phi``, L the graph Laplacian of the zone pairs (the anchor only adds to its diagonal).
+def zone_laplacian(rows, sums, active):
+    """``R' L_A R``, L_A the graph Laplacian of the zone pairs (the anchor only adds to its diagonal).
 
     With D the degrees and N the adjacency seen from the higher points,
-    ``Phi' L Phi = Phi' D Phi - N' - N = (M + M') / 2`` for ``M = Phi' (D Phi - 2 N)``: one matrix
-    product over the points that are in a zone at all.
+    ``R' L R = R' D R - N' - N = (M + M') / 2`` for ``M = R' (D R - 2 N)``: one matrix product.
 
     Parameters
     ----------
-    Phi : array of shape (n, r)
+    rows : array of shape (len(active), r)
+        R, one row for each of the points `active`.
     sums : PairSums
+    active : int array
+        Points with a zone pair.
 
     Returns
     -------
     array of shape (r, r), symmetric positive semi-definite
     """
-    active = np.flatnonzero(sums.degree)
-    Phi = Phi[active]
-    target = sums.degree[active, None] * Phi
+    target = sums.degree[active, None].astype(rows.dtype) * rows
     for stage in _active_stages(sums, active):
-        target[stage.higher] -= 2 * _row_run_sums(Phi[stage.lower], stage.start, stage.stop)
-    M = Phi.T @ target
+        target[stage.higher] -= 2 * _row_run_sums(rows[stage.lower], stage.start, stage.stop)
+    M = rows.T @ target
     M += M.T.copy()
     M /= 2
     return M
@@ -177,7 +177,7 @@ def zone_product(rows, sums, active):
     -------
     array of shape (len(active), q)
     """
-    out = sums.degree[active, None] * rows
+    out = sums.degree[active, None].astype(rows.dtype) * rows
     for stage in _active_stages(sums, active):
         out[stage.higher] -= _row_run_sums(rows[stage.lower], stage.start, stage.stop)
         first, last = _seen_from_below(stage)
@@ -215,7 +215,7 @@ def _seen_from_below(stage):
 
 def _row_run_sums(rows, start, stop):
     """``rows[start_i:stop_i].sum(axis=0)`` for every i."""
-    prefix = np.empty((len(rows) + 1, rows.shape[1]))
+    prefix = np.empty((len(rows) + 1, rows.shape[1]), dtype=rows.dtype)
     prefix[0] = 0.0
     np.cumsum(rows, axis=0, out=prefix[1:])
     out = prefix[stop]
