@@ -118,6 +118,7 @@ def make_problem(X, levels, *, sigma, C, loss="hinge", anchor=0.0):
         raise ValueError(
             f"anchor must be a multiplicity >= 0 (0 leaves the point at infinity out), got {anchor!r}."
         )
+    _, levels = np.unique(levels, return_inverse=True)
     return RankSVMProblem(KernelMatrix(X, float(sigma)), levels, float(C), loss, float(anchor))
 
 

@@ -76,6 +76,7 @@ class RankSVMProblem:
     kernel : KernelMatrix
         The true kernel on the n training points.
     levels : int array of shape (n,)
+        From 0, the lowest, up.
     C : float
         Price of a violated pair.
     loss : {"hinge", "squared_hinge"}

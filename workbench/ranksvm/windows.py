@@ -63,6 +63,11 @@ class PairSums:
 def pair_sums(F, T, levels, anchor=0.0, upper=1.0):
     """Sum clipped differences over all preference pairs.
 
+    Multipliers make F and T large while the sums stay small, and a sum over a run is a difference of
+    long prefix sums: in floating point a small duality gap would drown in their rounding. So F and T
+    are rounded once to multiples of the finest unit at which no sum over the sample overflows int64,
+    and from there on windows and sums are exact.
+
     Parameters
     ----------
     F : array of shape (n,)
@@ -70,6 +75,7 @@ def pair_sums(F, T, levels, anchor=0.0, upper=1.0):
     T : float
         Shift: ``x_ij = T - F_i + F_j``.
     levels : int array of shape (n,)
+        Non-negative.
     anchor : float
         Multiplicity a of the point at infinity, whose score is 0: adds pairs ``x_i = T - F_i``.
     upper : float
@@ -80,61 +86,54 @@ def pair_sums(F, T, levels, anchor=0.0, upper=1.0):
     PairSums
     """
     n = len(F)
-    unit = 2.0 ** -(61 - n.bit_length())
-    whole, part = _fixed_point(F, unit)
-    T_whole, T_part = _fixed_point(np.float64(T), unit)
-    F, T = whole + unit * part, T_whole + unit * T_part
-    node = np.zeros(n)
-    degree = np.zeros(n)
+    magnitude = np.frexp(max(np.abs(F).max(), abs(T), 1.0))[1]
+    unit = 2.0 ** (magnitude + n.bit_length() - 60)
+    F = np.rint(F / unit).astype(np.int64)
+    T = int(np.rint(T / unit))
+    one = int(upper / unit) if np.isfinite(upper) else None
+
+    node = np.zeros(n, dtype=np.int64)
+    degree = np.zeros(n, dtype=np.int64)
     total = largest = 0.0
     stages = []
     order = np.argsort(F, kind="stable")
     sorted_levels = levels[order]
-    for level in np.unique(levels)[1:]:
+    for level in range(1, levels.max() + 1):
         higher, lower = order[sorted_levels == level], order[sorted_levels < level]
-        F_lower, F_higher = F[lower], F[higher]
-        start = np.searchsorted(F_lower, F_higher - T, side="right")
-        if np.isfinite(upper):
-            stop = np.searchsorted(F_lower, F_higher + (upper - T), side="left")
-            stop = np.maximum(stop, start)
-        else:
-            stop = np.full(len(higher), len(lower))
-        largest = max(largest, T - F_higher[0] + F_lower[-1])
+        if len(higher) == 0 or len(lower) == 0:
+            continue
+        F_higher, F_lower = F[higher], F[lower]
+        x_at_zero = T - F_higher  # x_ij without its F_j
+        start = np.searchsorted(F_lower, -x_at_zero, side="right")
+        stop = np.full(len(higher), len(lower))
+        if one is not None:
+            stop = np.searchsorted(F_lower, one - x_at_zero, side="left")
         stage = Stage(higher, lower, start, stop)
         stages.append(stage)
 
         count = stop - start
-        won = _join(
-            count * (T_whole - whole[higher]) + _run_sums(whole[lower], start, stop),
-            count * (T_part - part[higher]) + _run_sums(part[lower], start, stop),
-            unit,
-        )
-        clipped = len(lower) - stop
-        if np.isfinite(upper):
-            won += upper * clipped
-        node[higher] += won
-        degree[higher] += count
-        total += won.sum()
-
+        won = count * x_at_zero + _run_sums(F_lower, start, stop)
         first, last = _seen_from_below(stage)
-        count = last - first
-        lost = _join(
-            count * (T_whole + whole[lower]) - _run_sums(whole[higher], first, last),
-            count * (T_part + part[lower]) - _run_sums(part[higher], first, last),
-            unit,
-        )
-        if np.isfinite(upper):
-            lost += upper * first
+        count_below = last - first
+        lost = count_below * (T + F_lower) - _run_sums(F_higher, first, last)
+        if one is not None:
+            won += one * (len(lower) - stop)
+            lost += one * first
+        node[higher] += won
         node[lower] -= lost
-        degree[lower] += count
+        degree[higher] += count
+        degree[lower] += count_below
+        total += won.sum(dtype=float)
+        largest = max(largest, x_at_zero[0] + F_lower[-1])
+    node = unit * node
     if anchor > 0:
-        x = _join(T_whole - whole, T_part - part, unit)
-        won = anchor * np.clip(x, 0.0, upper)
+        x = T - F
+        won = anchor * unit * np.clip(x, 0, one)
         node += won
-        total += won.sum()
-        degree += anchor * ((x > 0) & (x < upper))
+        degree = degree + anchor * ((x > 0) & (x < (np.inf if one is None else one)))
+        total += won.sum() / unit
         largest = max(largest, x.max())
-    return PairSums(float(total), node, degree, float(min(largest, upper)), stages)
+    return PairSums(unit * total, node, degree, min(unit * float(largest), upper), stages)
 
 
 def zone_laplacian(rows, sums, active):
@@ -221,21 +220,6 @@ def _row_run_sums(rows, start, stop):
     out = prefix[stop]
     out -= prefix[start]
     return out
-
-
-def _fixed_point(F, unit):
-    """Integer part, and fraction in whole units.
-
-    Multipliers make F large while the sums stay small, and a sum over a run is a difference of long
-    prefix sums: in floating point a small duality gap would drown in their rounding. In int64 both
-    kinds of prefix sum are exact, and only F itself is rounded, to a multiple of `unit`.
-    """
-    whole = np.floor(F)
-    return whole.astype(np.int64), np.rint((F - whole) / unit).astype(np.int64)
-
-
-def _join(whole, part, unit):
-    return whole + unit * part
 
 
 def _run_sums(values, start, stop):
