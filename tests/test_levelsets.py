@@ -197,6 +197,13 @@ def test_reject_everything(value):
     assert not distance.clipped
 
 
+def test_a_grid_that_cuts_the_true_set_is_clipped():
+    narrow = Grid.covering([[-2.3, -2.3], [2.3, 2.3]])
+    accepted = narrow.evaluate(lambda P: 1 - np.hypot(*P.T))
+    assert set_distance(DISC, 1e-3, accepted, narrow).clipped
+    assert not set_distance(DISC, 0.1, accepted, narrow).clipped
+
+
 @pytest.mark.filterwarnings("error")
 def test_density_that_ends_abruptly():
     grid = Grid.covering([[-1.5, -1.5], [1.5, 1.5]], 360)

@@ -374,8 +374,8 @@ def summary_line(detector, values, sample, alpha):
         f"{'' if solution.converged else ' (not converged)'}, {solution.solver} {solution.seconds:.2f} s"
     )
     if sample.density is not None:
-        accepted = values >= threshold(detector.calibration_scores_, alpha)
-        distance = set_distance(sample.density, alpha, accepted, sample.grid)
+        margin = values - threshold(detector.calibration_scores_, alpha)
+        distance = set_distance(sample.density, alpha, margin, sample.grid)
         return (
             f"{text}<br><b>true false-alarm rate {distance.false_alarm_rate:.3f}</b> at &alpha; = "
             f"{alpha:.2f}<br>mass of the difference from the true set "

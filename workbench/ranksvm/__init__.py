@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 import warnings
+from functools import cache
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from threadpoolctl import ThreadpoolController
 
 from ..kernels import KernelMatrix
 from . import newton
@@ -72,8 +74,9 @@ def solve(X, levels, *, sigma, C, loss="hinge", anchor=0.0, solver="auto", tol=1
     if not (_is_real(tol) and 0 < tol < 1):
         raise ValueError(f"tol must be a relative gap between 0 and 1, got {tol!r}. 1e-6 is the default.")
     name, reason = _choose(solver)
-    candidate = SOLVERS[name](problem, tol)
-    scores, norm, primal, dual, gap = certify(problem, candidate)
+    with _blas().limit(limits=1, user_api="blas"):
+        candidate = SOLVERS[name](problem, tol)
+        scores, norm, primal, dual, gap = certify(problem, candidate)
     solution = RankSVMSolution(
         beta=candidate.beta,
         scores=scores,
@@ -120,6 +123,17 @@ def make_problem(X, levels, *, sigma, C, loss="hinge", anchor=0.0):
         )
     _, levels = np.unique(levels, return_inverse=True)
     return RankSVMProblem(KernelMatrix(X, float(sigma)), levels, float(C), loss, float(anchor))
+
+
+@cache
+def _blas():
+    """Thread pools of the BLAS libraries that numpy and scipy bring, one each.
+
+    The solvers switch between the two many times a second, and threads of the one spin while the other
+    works: two threads each on two cores took twice as long as one, and up to a hundred times with
+    another process about.
+    """
+    return ThreadpoolController()
 
 
 def _choose(solver):

@@ -45,7 +45,7 @@ MAX_INNER = 8
 # How h moves after a multiplier step that took 0, 1, 2, ... Newton steps: faster while steps are cheap.
 H_FACTORS = (0.25, 0.25, 0.25, 0.5, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0)
 SPAN_ACCURACIES = (0.3, 3e-2, 1e-3, 1e-5)
-SINGLE_PRECISION_GAP = 1e-4
+SINGLE_PRECISION_GAP = 1e-5
 SINGLE_PRECISION_SLOPE = 1e3
 
 
@@ -96,37 +96,42 @@ def solve(problem, tol):
 
 
 class _Span:
-    """The span of the first `rank` pivots: leading columns of a pivoted factor are a factor themselves."""
+    """The span of the first `rank` pivots: leading columns of a pivoted factor are a factor themselves.
+
+    Attributes
+    ----------
+    Phi : array of shape (n, rank)
+    complete : bool
+        Whether all pivots are in.
+    K : array of shape (n, n) or None
+        The kernel matrix where it is at hand and equal to ``Phi Phi'``.
+    """
 
     def __init__(self, problem, factor, rank):
         self.rank = rank
         self.complete = rank == factor.rank
         self.Phi = factor.Phi if self.complete else np.ascontiguousarray(factor.Phi[:, :rank])
-        self._kernel = problem.kernel
-        self._cast = {}
+        self.K = problem.kernel.dense if self.complete and problem.kernel.is_dense else None
+        self._single = {}
 
     def rows(self, active, precision):
         """``Phi_A`` in the precision asked for."""
-        return self._in(precision, "Phi")[active]
+        return self._cast("Phi", precision)[active]
 
     def gram(self, active, precision):
-        """``Phi_A Phi_A'``, which for the complete span is the kernel matrix itself."""
-        if self.has_gram:
-            return self._in(precision, "K")[np.ix_(active, active)]
+        """``Phi_A Phi_A'`` in the precision asked for."""
+        if self.K is not None:
+            return self._cast("K", precision)[np.ix_(active, active)]
         rows = self.rows(active, precision)
         return rows @ rows.T
 
-    @property
-    def has_gram(self):
-        return self.complete and self._kernel.is_dense
-
-    def _in(self, precision, name):
-        if precision not in self._cast:
-            self._cast[precision] = {}
-        if name not in self._cast[precision]:
-            matrix = self.Phi if name == "Phi" else self._kernel.dense
-            self._cast[precision][name] = matrix.astype(precision, copy=False)
-        return self._cast[precision][name]
+    def _cast(self, name, precision):
+        matrix = getattr(self, name)
+        if precision == matrix.dtype:
+            return matrix
+        if name not in self._single:
+            self._single[name] = matrix.astype(precision)
+        return self._single[name]
 
 
 def _spans(problem, factor):
@@ -270,7 +275,7 @@ def _newton_direction(span, s, point, precision):
     """
     active = np.flatnonzero(point.sums.degree)
     gradient = point.gradient.astype(precision)
-    if len(active) < (1.6 if span.has_gram else 0.7) * span.rank:
+    if len(active) < (0.7 if span.K is None else 1.6) * span.rank:
         M = zone_product(span.gram(active, precision), point.sums, active)
         M *= s
         M[np.diag_indices_from(M)] += 1.0
