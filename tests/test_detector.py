@@ -97,7 +97,7 @@ def test_anchor_at_its_default_weight_keeps_g_positive_on_the_sample_as_C_vanish
     levels = detector.levels_
     expected = np.array([np.sum(levels < level) - np.sum(levels > level) + n for level in levels]) * 1e-9
     kernel = np.exp(-np.sum((X[:, None] - X) ** 2, axis=2) / detector.sigma_**2)
-    np.testing.assert_allclose(detector.score_samples(X), kernel @ expected, rtol=1e-6)
+    np.testing.assert_allclose(detector.score_samples(X), kernel @ expected, rtol=1e-3)
 
 
 def test_anchor_weights(X):
@@ -210,7 +210,7 @@ def test_extreme_scales(X, scale):
     base = RankAD(random_state=0).fit(X)
     scaled = RankAD(random_state=0).fit(X * scale)
     assert scaled.sigma_ == pytest.approx(base.sigma_ * scale)
-    np.testing.assert_allclose(scaled.p_value(X * scale), base.p_value(X), atol=0.02)
+    np.testing.assert_allclose(scaled.score_samples(X * scale), base.score_samples(X), atol=1e-4)
 
 
 X_OK = np.random.default_rng(0).normal(size=(60, 2))

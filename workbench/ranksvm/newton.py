@@ -68,15 +68,21 @@ def solve(problem, tol):
     centre = _Centre(np.zeros(span.rank), 0.0, _initial_h(problem, span.Phi))
     point = _Point(problem, span.Phi, centre, np.zeros(span.rank))
     inner = 0
+    steps_in_span = 0
     for n_iter in range(MAX_ITER):  # noqa: B007 (reported below)
         best.update(point)
-        if best.relative_gap <= tol:
+        outside, gap = point.outside(best.quadratic), best.primal - best.dual
+        # Where C is tiny the loss alone fills the objective and every g near 0 has a small relative
+        # gap, though it is the shape of g that ranks: so no span is left without a step, and none
+        # that misses a part of g is the last.
+        small = best.relative_gap <= tol and steps_in_span > 0
+        if small and (span.complete or outside <= tol * (point.v @ point.v)):
             break
-        if not span.complete and point.outside(best.quadratic) > 0.5 * (best.primal - best.dual):
+        if not span.complete and (small or outside > 0.5 * gap):
             span, centre, point = _enter(next(spans), problem, centre, point)
+            steps_in_span = 0
         elif problem.loss == "hinge":
-            target = 0.3 * min(point.complementarity, best.primal - best.dual)
-            if point.gradient @ point.gradient / 2 <= target:
+            if point.gradient @ point.gradient / 2 <= 0.3 * min(point.complementarity, gap):
                 centre = centre.advance(point.w, H_FACTORS[min(inner, len(H_FACTORS) - 1)])
                 inner = 0
                 point = _Point(problem, span.Phi, centre, point.w)
@@ -88,10 +94,12 @@ def solve(problem, tol):
         if following is not None:
             point = following
             inner += 1
+            steps_in_span += 1
         elif span.complete:  # at the limit of double precision
             break
         else:
             span, centre, point = _enter(next(spans), problem, centre, point)
+            steps_in_span = 0
     return best.candidate(n_iter)
 
 
@@ -220,7 +228,7 @@ class _Best:
 
     def update(self, point):
         primal = float(point.w @ point.w / 2 + point.loss)
-        if primal < self.primal:
+        if primal <= self.primal:
             self.primal, self.w = primal, point.w
         # The best multiple t alpha of the weights in hand, as far as t alpha <= C allows.
         C, sums = self.problem.C, point.sums
