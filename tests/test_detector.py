@@ -1,4 +1,5 @@
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ from sklearn.datasets import make_blobs
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
+from threadpoolctl import threadpool_info
 
 from workbench import RankAD, neighbors, preferences
 from workbench.densities import FIG1, FIG2
@@ -139,6 +141,63 @@ def test_split_false_alarms_average_to_alpha():
         rates[calibration] = (np.mean(values) - alpha) / standard_error
     assert abs(rates["split"]) < 3.5
     assert abs(rates["in-sample"]) > 3.5  # not valid at finite n, which the same test must notice
+
+
+@pytest.mark.parametrize("data", [FIG1, FIG2], ids=["Fig. 1", "Fig. 2"])
+def test_in_sample_alarms_are_far_above_alpha_where_g_follows_the_sample(data):
+    """The default bandwidth D_K is narrow: many training scores sit on the margin, new points fall below."""
+    X, fresh = data.sample(1000, random_state=0), data.sample(4000, random_state=1)
+    rate = {
+        (calibration, sigma): np.mean(
+            RankAD(sigma=sigma, calibration=calibration, random_state=0).fit(X).predict(fresh) == -1
+        )
+        for calibration in ("in-sample", "split")
+        for sigma in ("auto", 2.0)
+    }
+    assert rate["in-sample", "auto"] > 0.15
+    assert rate["in-sample", 2.0] < 0.1
+    assert rate["split", "auto"] == pytest.approx(
+        0.05, abs=0.025
+    )  # one calibration set: a Beta law about .05
+    assert rate["split", 2.0] == pytest.approx(0.05, abs=0.025)
+
+
+def test_too_few_calibration_points_for_an_alarm_warn_and_leave_finite_decisions(X):
+    with pytest.warns(UserWarning, match=r"too few for any alarm at alpha=0.05: the smallest .* 1/16"):
+        detector = RankAD(calibration="split", random_state=0).fit(X[:30])
+    assert np.all(np.isfinite(detector.decision_function(FAR_AWAY)))
+    np.testing.assert_array_equal(detector.predict(FAR_AWAY), 1)
+    np.testing.assert_array_equal(detector.predict(FAR_AWAY, alpha=0.1), -1)
+
+
+def test_tied_ranks_that_empty_a_level_warn(rng):
+    copies = np.concatenate([np.zeros((250, 2)), rng.normal(size=(50, 2))])
+    with pytest.warns(UserWarning, match="Only 1 of 3 levels occur"):
+        RankAD(sigma=1.0, random_state=0).fit(copies)
+
+
+def test_the_anchor_works_from_where_the_kernel_has_died_out(X):
+    detector = RankAD(sigma=8.0, random_state=0).fit(X)
+    ray = np.c_[np.linspace(10, 200, 96), np.zeros(96)]
+    p = detector.p_value(ray)
+    assert np.all(p[ray[:, 0] > 40] == 0)
+    assert np.all(np.diff(p) <= 0)
+
+
+def test_changing_a_parameter_does_not_change_a_fitted_detector(X):
+    detector = RankAD(random_state=0).fit(X)
+    before = detector.p_value(X)
+    detector.set_params(calibration="split", alpha=0.4)
+    np.testing.assert_array_equal(detector.p_value(X), before)
+    assert np.sum(detector.predict(X) == -1) == 15
+
+
+def test_fits_in_threads_leave_the_thread_pools_as_they_were(X):
+    before = [pool["num_threads"] for pool in threadpool_info()]
+    with ThreadPoolExecutor(4) as threads:
+        fits = list(threads.map(lambda seed: RankAD(random_state=seed).fit(X[:80]), range(12)))
+    assert all(fit.solution_.converged for fit in fits)
+    assert [pool["num_threads"] for pool in threadpool_info()] == before
 
 
 def test_split_trains_on_one_half_and_calibrates_on_the_other(X):

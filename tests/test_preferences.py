@@ -12,11 +12,18 @@ small_levels = arrays(int, st.integers(1, 12), elements=st.integers(-2, 3))
 
 @given(arrays(float, st.integers(1, 30), elements=st.floats(0, 1)), st.integers(1, 12))
 def test_uniform_levels_are_the_formula(ranks, m):
-    np.testing.assert_array_equal(quantize(ranks, m), [min(m, 1 + int(np.floor(m * r))) for r in ranks])
+    expected = [min(m, 1 + int(np.floor(m * r + 1e-14))) for r in ranks]
+    np.testing.assert_array_equal(quantize(ranks, m), expected)
 
 
 def test_uniform_levels_of_a_sample_are_equally_large():
     assert np.bincount(quantize(np.arange(9) / 9, 3)).tolist() == [0, 3, 3, 3]
+
+
+@pytest.mark.parametrize("n", [3, 49, 98, 107, 1000])
+def test_ranks_on_the_border_of_a_level_belong_to_the_upper_one(n):
+    for m in range(1, min(n, 120) + 1):
+        np.testing.assert_array_equal(quantize(np.arange(n) / n, m), 1 + m * np.arange(n) // n)
 
 
 def test_edges():

@@ -54,6 +54,29 @@ def data(names):
         click.echo(f"{name}: {n} rows, {d} columns, {dataset.y.sum()} anomalies, checksum verified")
 
 
+@main.group()
+def bench():
+    """Measure how fast it is here, next to its peers."""
+
+
+@bench.command()
+@click.option("--out", default="benchmarks", show_default=True, help="Folder for JSON, table and figure.")
+@click.option("--largest", default=100_000, show_default=True, help="Largest n to try.")
+@click.option("--repetitions", default=3, show_default=True, help="Runs of each contender at each n.")
+def solver(out, largest, repetitions):
+    """RankSVM solvers: seconds to a certified solution against n."""
+    from .benchmarks import solver as benchmark
+
+    sizes = [n for n in benchmark.SIZES if n <= largest]
+    if not sizes or repetitions < 1:
+        raise click.ClickException(
+            f"Nothing to measure with largest={largest} and repetitions={repetitions}: "
+            f"the smallest n is {benchmark.SIZES[0]}, and one repetition is the least."
+        )
+    frame = benchmark.run(sizes, repetitions, report=click.echo)
+    click.echo(f"Written to {benchmark.save(frame, out)}.")
+
+
 def _notebooks():
     """Notebooks of the checkout, or a copy in the working directory of those that were installed."""
     checkout = PACKAGE.parent / "notebooks"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
@@ -27,8 +29,8 @@ class RankAD(OutlierMixin, BaseEstimator):
     Parameters
     ----------
     k : int or "auto", default "auto"
-        Number of neighbours in Eq. 2. "auto" is the paper's 20, or the largest that a sample of fewer than
-        43 points allows (22 without resampling).
+        Number of neighbours in Eq. 2. "auto" is the paper's 20, or the largest that fewer than 42 training
+        points allow (21 without resampling).
     m : int, default 3
         Number of uniform quantisation levels; 1 leaves the anchor alone, a one-class SVM.
     edges : sequence of float, optional
@@ -41,8 +43,9 @@ class RankAD(OutlierMixin, BaseEstimator):
     loss : {"hinge", "squared_hinge"}, default "hinge"
     anchor : bool or float, default True
         Weight a of the point at infinity, a level below all others: True is n, False leaves it out as
-        the paper does. Without it g returns to 0 far from the data, in the middle of the training
-        scores, and points far away are never anomalous.
+        the paper does. Without it g returns to 0 far from the data, usually in the middle of the training
+        scores, so that points far away raise no alarm. With it they do, from where the kernel has died
+        out: some sigma away.
     resamples : int, default 20
         Random half splits over which ranks are averaged; 0 for the plain in-sample rank.
     solver : {"auto", "newton", "cvxpy"}, default "auto"
@@ -52,7 +55,10 @@ class RankAD(OutlierMixin, BaseEstimator):
         False-alarm level of `offset_`, and so of ``predict`` without an alpha of its own.
     calibration : {"in-sample", "split"}, default "in-sample"
         Whether p-values count the training scores, as the paper does, or those of a random half held out
-        from training, which makes them valid at any n.
+        from training. Split p-values are valid at any n: P{p <= alpha} <= alpha for a nominal point, if
+        whatever preprocessing comes first was not fitted on the same points. In-sample ones are not, and
+        where g follows the sample closely (sigma near D_K) they are far too small: new nominal points
+        raise alarms several times as often as alpha says.
     random_state : int, RandomState or None
         Drives the resampling and the calibration split.
 
@@ -174,8 +180,16 @@ class RankAD(OutlierMixin, BaseEstimator):
 
         # (b) Levels; the preference pairs follow from them.
         self.levels_ = quantize(self.ranks_, self.m, self.edges)
+        present = len(np.unique(self.levels_))
+        if 1 < n_levels != present:
+            warnings.warn(
+                f"Only {present} of {n_levels} levels occur: many training points have tied ranks, as exact "
+                "copies do. Remove duplicates, or use fewer levels.",
+                UserWarning,
+                stacklevel=2,
+            )
         anchor = self._resolve_anchor(len(X_train))
-        if anchor == 0 and len(np.unique(self.levels_)) == 1:
+        if anchor == 0 and present == 1:
             raise ValueError(
                 f"All {len(X_train)} training points fall in one level (m={self.m!r}, edges={self.edges!r}), "
                 "so there is no preference to learn from. Use m >= 2, edges that separate the ranks, "
@@ -202,12 +216,21 @@ class RankAD(OutlierMixin, BaseEstimator):
 
         # (d) Sort the scores that p-values are read from.
         held_out = np.setdiff1d(np.arange(n), self.train_index_)
-        scores = self.solution_.scores if self.calibration == "in-sample" else self._g(X[held_out])
+        self._split = self.calibration == "split"
+        scores = self._g(X[held_out]) if self._split else self.solution_.scores
         # The last bits of g depend on how BLAS blocks a product. Calibration scores moved down by that
         # much keep a point tied with itself, so that p-values do not depend on what is scored with it.
-        rounding = 8 * np.finfo(float).eps * np.abs(self.beta_).sum()
-        self.calibration_scores_ = np.sort(scores) - rounding
+        largest = np.abs(self.beta_).sum()  # |g(x)| <= sum |beta_i|, as the kernel is at most 1
+        self.calibration_scores_ = np.sort(scores) - 8 * np.finfo(float).eps * largest
         self.offset_ = threshold(self.calibration_scores_, alpha, split=self._split)
+        if self.offset_ == -np.inf:
+            self.offset_ = -2 * largest - 1  # finite, for those who use decision_function
+            warnings.warn(
+                f"{len(scores)} calibration points are too few for any alarm at alpha={alpha:g}: the "
+                f"smallest split p-value is 1/{len(scores) + 1}. Give more points or raise alpha.",
+                UserWarning,
+                stacklevel=2,
+            )
         return self
 
     def score_samples(self, X):
@@ -259,10 +282,6 @@ class RankAD(OutlierMixin, BaseEstimator):
         if alpha is not None:
             offset = threshold(self.calibration_scores_, alpha, split=self._split)
         return np.where(g < offset, -1, 1)
-
-    @property
-    def _split(self):
-        return self.calibration == "split"
 
     def _g(self, X):
         return kernel_sum(X, self.support_vectors_, self._coefficients, self.sigma_)

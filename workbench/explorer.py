@@ -115,12 +115,12 @@ class Explorer(traitlets.HasTraits):
     data = traitlets.Enum([*DENSITIES, *datasets.DATASETS], "Fig. 1 toy")
     x_column = traitlets.Unicode("")
     y_column = traitlets.Unicode("")
-    n = traitlets.Int(600)
-    seed = traitlets.Int(0)
-    k = traitlets.Int(20)
-    sigma_over_DK = traitlets.Float(2**2.5)
-    C_times_n = traitlets.Float(100.0)
-    alpha = traitlets.Float(0.05)
+    n = traitlets.Int(600, min=10, max=1500)
+    seed = traitlets.Int(0, min=0, max=2**31 - 1)
+    k = traitlets.Int(20, min=1, max=100)
+    sigma_over_DK = traitlets.Float(2**2.5, min=2**-4, max=2**6)
+    C_times_n = traitlets.Float(100.0, min=1e-3, max=1e4)
+    alpha = traitlets.Float(0.05, min=0.01, max=0.5)
     anchor = traitlets.Bool(True)
     solver = traitlets.Enum(["auto", "newton", "cvxpy"], "auto")
 
@@ -136,9 +136,9 @@ class Explorer(traitlets.HasTraits):
         self._summary = widgets.HTML()
         self._lines = [widgets.HTML(layout={"width": "50%"}) for _ in PANELS]
         self._columns = [widgets.Dropdown(description=f"{axis} column") for axis in "xy"]
-        self._choose_columns()
+        self._fit_error = ""
         self.widget = self._build()
-        self._refit()
+        self._refit(new_data=True)
         self.observe(self._on_data, "data")
         self.observe(self._on_fit_change, FIT_TRAITS)
         self.observe(self._on_alpha, "alpha")
@@ -147,8 +147,7 @@ class Explorer(traitlets.HasTraits):
         return self.widget._repr_mimebundle_(**kwargs)
 
     def _on_data(self, _):
-        self._choose_columns()
-        self._refit()
+        self._refit(new_data=True)
 
     def _on_fit_change(self, _):
         if not self._paused:
@@ -168,21 +167,24 @@ class Explorer(traitlets.HasTraits):
             box.options = names or [""]
             box.layout.display = "flex" if names else "none"
             setattr(self, trait, chosen)
+            box.value = chosen
         self._paused = False
 
-    def _refit(self):
+    def _refit(self, new_data=False):
         """Sample, fit and redraw; on an error keep the last good picture and say what was wrong."""
         self._status.value = "<b>&#9203; fitting&hellip;</b>"
         try:
+            if new_data:
+                self._choose_columns()
             sample = draw_sample(self.data, self.x_column, self.y_column, self.n, self.seed)
             D_K = float(knn_statistic(sample.X, k=self.k).mean())
             detectors = [self._fit(sample.X, D_K, parameters) for parameters in PANELS.values()]
             values = [sample.grid.evaluate(detector.score_samples) for detector in detectors]
         except Exception as error:  # whatever it is, it must not take the widget down
-            self.message = str(error) or type(error).__name__
+            self._fit_error = str(error) or type(error).__name__
             self._show_status()
             return
-        self.message = ""
+        self._fit_error = ""
         self.sample, self.detectors, self._values = sample, detectors, values
         self._summary.value = (
             f"D<sub>K</sub> = {D_K:.3g}, &sigma; = {detectors[0].sigma_:.3g}, C = {detectors[0].C_:.3g}"
@@ -208,20 +210,9 @@ class Explorer(traitlets.HasTraits):
         """Show the fits in hand at the chosen alpha."""
         if self.sample is None:
             return
-        try:
-            panels = [
-                panel_arrays(title, detector, values, self.sample, self.alpha)
-                for title, detector, values in zip(PANELS, self.detectors, self._values, strict=True)
-            ]
-            lines = [
-                summary_line(detector, values, self.sample, self.alpha)
-                for detector, values in zip(self.detectors, self._values, strict=True)
-            ]
-        except ValueError as error:
-            self.message = str(error)
-            self._show_status()
-            return
-        self.message = ""
+        fits = list(zip(PANELS, self.detectors, self._values, strict=True))
+        panels = [panel_arrays(title, fit, values, self.sample, self.alpha) for title, fit, values in fits]
+        lines = [summary_line(fit, values, self.sample, self.alpha) for _, fit, values in fits]
         ranges, labels = self.sample.view.T, self.sample.labels
         with self._figure.batch_update():
             if not self._figure.data:
@@ -238,6 +229,7 @@ class Explorer(traitlets.HasTraits):
         self._show_status()
 
     def _show_status(self):
+        self.message = self._fit_error
         if self.message:
             self._status.value = f'<b style="color:#D55E00">&#9888; {escape(self.message)}</b>'
         else:
@@ -245,14 +237,19 @@ class Explorer(traitlets.HasTraits):
 
     def _build(self):
         """Lay out the controls and tie each to its trait."""
+
+        def limits(name):
+            trait = self.traits()[name]
+            return {"min": trait.min, "max": trait.max}
+
         wide = {"style": {"description_width": "90px"}, "layout": {"width": "97%"}}
         controls = {
             "data": widgets.Dropdown(options=self.traits()["data"].values, description="data", **wide),
             "x_column": self._columns[0],
             "y_column": self._columns[1],
-            "n": widgets.IntSlider(min=10, max=1500, step=10, description="n points", **wide),
-            "seed": widgets.BoundedIntText(min=0, max=2**31 - 1, description="seed", **wide),
-            "k": widgets.IntSlider(min=1, max=100, description="k neighbours", **wide),
+            "n": widgets.IntSlider(**limits("n"), step=10, description="n points", **wide),
+            "seed": widgets.BoundedIntText(**limits("seed"), description="seed", **wide),
+            "k": widgets.IntSlider(**limits("k"), description="k neighbours", **wide),
             "sigma_over_DK": widgets.FloatLogSlider(
                 base=2, min=-4, max=6, step=0.25, readout_format=".2f", description="\u03c3 / D_K", **wide
             ),
@@ -260,7 +257,7 @@ class Explorer(traitlets.HasTraits):
                 base=10, min=-3, max=4, step=0.25, readout_format=".3g", description="C \u00d7 n", **wide
             ),
             "alpha": widgets.FloatSlider(
-                min=0.01, max=0.5, step=0.01, readout_format=".2f", description="\u03b1 (level)", **wide
+                **limits("alpha"), step=0.01, readout_format=".2f", description="\u03b1 (level)", **wide
             ),
             "anchor": widgets.Checkbox(description="anchor: the point at infinity", indent=False),
             "solver": widgets.Dropdown(
@@ -276,7 +273,10 @@ class Explorer(traitlets.HasTraits):
         for box in self._columns:
             box.style, box.layout.width = wide["style"], wide["layout"]["width"]
         for name, control in controls.items():
-            traitlets.link((self, name), (control, "value"))
+            if control not in self._columns:
+                traitlets.link((self, name), (control, "value"))
+        for name, box in zip(("x_column", "y_column"), self._columns, strict=True):
+            traitlets.dlink((box, "value"), (self, name), lambda value: value or "")
         columns = (
             ("data", "x_column", "y_column", "n", "seed"),
             ("sigma_over_DK", "C_times_n", "k"),
@@ -316,6 +316,9 @@ def draw_sample(data, x_column, y_column, n, seed):
         return Sample(
             X, density, np.empty((0, 2)), Grid.covering(density, GRID), density.bounds(3e-3), ("x", "y")
         )
+    for column in (x_column, y_column):
+        if column not in column_names(data):
+            raise ValueError(f"{data} has no column {column!r}: choose from {', '.join(column_names(data))}.")
     if x_column == y_column:
         raise ValueError(f"Both axes show the column {x_column!r}. Choose two different columns.")
     dataset = _load(data)
@@ -378,11 +381,11 @@ def summary_line(detector, values, sample, alpha):
         distance = set_distance(sample.density, alpha, margin, sample.grid)
         return (
             f"{text}<br><b>true false-alarm rate {distance.false_alarm_rate:.3f}</b> at &alpha; = "
-            f"{alpha:.2f}<br>mass of the difference from the true set "
+            f"{alpha:g}<br>mass of the difference from the true set "
             f"{distance.symmetric_difference_mass:.3f}"
         )
     rate = np.mean(detector.predict(sample.held_out, alpha=alpha) == -1)
     return (
         f"{text}<br><b>alarms on {rate:.3f}</b> of {len(sample.held_out)} held-out nominal points "
-        f"at &alpha; = {alpha:.2f}"
+        f"at &alpha; = {alpha:g}"
     )

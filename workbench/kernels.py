@@ -129,11 +129,6 @@ class Factor:
         """Number of pivots r."""
         return len(self.pivots)
 
-    @property
-    def smallest_pivot(self):
-        """The least squared pivot: the residual the last chosen point still had."""
-        return float(self.Phi[self.pivots[-1], -1] ** 2)
-
     def coefficients(self, w):
         """Coefficients of ``g = sum_p c_p k(x_p, .)`` over the first len(w) pivots, g of coordinates w."""
         r = len(w)

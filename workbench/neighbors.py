@@ -50,6 +50,9 @@ def knn_statistic(X, queries=None, k=20):
 def ranks(X, k=20, resamples=20, random_state=None):
     """Rank of each training point by its average k-NN distance: 0 in sparse regions, near 1 in dense.
 
+    The inequality is strict, so points that tie for the densest place share its lower end: a sample of
+    which most points are exact copies ranks low throughout.
+
     With ``resamples=0`` this is Eq. 3 on the sample itself, ``R_n(x) = #{i: G(x) < G(x_i)} / n``.
     Otherwise (Sec. 6.1) the sample is split at random into two halves S and T, a point of T is
     ranked within T by its distance to S and the other way round, and the ranks of `resamples`
@@ -130,7 +133,10 @@ def check_k(k, largest, given):
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise ValueError(f"k must be a whole number of neighbours, at least 1, got {k!r}.")
     if largest < 1:
-        raise ValueError(f"There are too few points for any neighbour search ({given}). Add points.")
+        raise ValueError(
+            f"There are too few points for any neighbour search ({given}). Add points, or use resamples=0 "
+            "to rank within the whole sample."
+        )
     if k > largest:
         raise ValueError(
             f"k={k} neighbours are too many for {given}: the largest allowed is {largest}. "

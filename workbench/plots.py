@@ -95,6 +95,26 @@ def level_curves(panels, x_range, y_range, x_label="x", y_label="y", width=860, 
     return figure
 
 
+def log_log(curves, x_label, y_label):
+    """Curves on doubly logarithmic axes, where a power law is a line.
+
+    Parameters
+    ----------
+    curves : dict from name to (x, y), arrays of shape (k,)
+    x_label, y_label : str
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    figure = go.Figure()
+    for name, (x, y) in curves.items():
+        figure.add_trace(go.Scatter(x=x, y=y, mode="lines+markers", name=name))
+    figure.update_xaxes(type="log", title=x_label)
+    figure.update_yaxes(type="log", title=y_label)
+    return figure.update_layout(template="plotly_white", width=860, height=500)
+
+
 def axes_layout(n_panels, x_range, y_range, x_label, y_label):
     """Layout entries that depend on the data shown: axis ranges and labels."""
     layout = {"yaxis": {"range": list(y_range), "title": {"text": y_label}}}

@@ -148,7 +148,7 @@ def test_alpha_moves_the_curves_and_does_not_refit(page):
     handle.focus()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
-    page.locator(".widget-html-content", has_text="α = 0.10").first.wait_for()
+    page.locator(".widget-html-content", has_text="α = 0.1").first.wait_for()
     page.wait_for_timeout(500)
     assert readout.inner_text() == "0.10"
     assert curve.get_attribute("d") != path

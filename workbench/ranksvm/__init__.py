@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import time
-import warnings
-from functools import cache
 
-import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from threadpoolctl import ThreadpoolController
-
-from ..kernels import KernelMatrix
 from . import newton
-from .problem import (
-    LOSSES,
-    NodeDual,
-    PairDual,
-    RankSVMProblem,
-    RankSVMSolution,
-    certify,
-)
+from .path import path
+from .problem import LOSSES, NodeDual, PairDual, RankSVMProblem, check_tol, make_problem
+from .progress import GapBar, Progress
+from .solution import RankSVMSolution, conclude, warn_unless_converged
+from .threads import one_blas_thread
 
-__all__ = ["SOLVERS", "NodeDual", "PairDual", "RankSVMProblem", "RankSVMSolution", "make_problem", "solve"]
+__all__ = [
+    "LOSSES",
+    "SOLVERS",
+    "GapBar",
+    "NodeDual",
+    "PairDual",
+    "Progress",
+    "RankSVMProblem",
+    "RankSVMSolution",
+    "make_problem",
+    "path",
+    "solve",
+]
 
 
-def _cvxpy(problem, tol):
+def _cvxpy(problem, tol, callback=None):
     from . import exact  # cvxpy takes a second to import, and most fits never need it
 
     return exact.solve(problem, tol)
@@ -34,7 +35,7 @@ def _cvxpy(problem, tol):
 SOLVERS = {"newton": newton.solve, "cvxpy": _cvxpy}
 
 
-def solve(X, levels, *, sigma, C, loss="hinge", anchor=0.0, solver="auto", tol=1e-6):
+def solve(X, levels, *, sigma, C, loss="hinge", anchor=0.0, solver="auto", tol=1e-6, callback=None):
     """Train a kernel RankSVM on all pairs of points in different levels (Eq. 5).
 
     Parameters
@@ -53,6 +54,9 @@ def solve(X, levels, *, sigma, C, loss="hinge", anchor=0.0, solver="auto", tol=1
     solver : {"auto", "newton", "cvxpy"}
     tol : float, default 1e-6
         Relative duality gap to reach.
+    callback : callable, optional
+        Called with a :class:`Progress` after each Newton step; :class:`GapBar` is one. An exception it
+        raises ends the fit.
 
     Returns
     -------
@@ -71,78 +75,18 @@ def solve(X, levels, *, sigma, C, loss="hinge", anchor=0.0, solver="auto", tol=1
     """
     started = time.perf_counter()
     problem = make_problem(X, levels, sigma=sigma, C=C, loss=loss, anchor=anchor)
-    if not (_is_real(tol) and 0 < tol < 1):
-        raise ValueError(f"tol must be a relative gap between 0 and 1, got {tol!r}. 1e-6 is the default.")
+    check_tol(tol)
     name, reason = _choose(solver)
-    with _blas().limit(limits=1, user_api="blas"):
-        candidate = SOLVERS[name](problem, tol)
-        scores, norm, primal, dual, gap = certify(problem, candidate)
-    solution = RankSVMSolution(
-        beta=candidate.beta,
-        scores=scores,
-        norm=norm,
-        primal=primal,
-        dual=dual,
-        gap=gap,
-        solver=name,
-        reason=reason,
-        n_iter=candidate.n_iter,
-        seconds=time.perf_counter() - started,
-        n_pairs=problem.n_pairs,
-        converged=gap <= tol,
-        dual_point=candidate.dual_point,
-    )
-    if not solution.converged:
-        warnings.warn(
-            f"RankSVM stopped at relative gap {gap:.1e}, above tol={tol:g}. The solution carries this gap; "
-            "raise tol, lower C or change sigma if it is too large.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
+    with one_blas_thread():
+        candidate = SOLVERS[name](problem, tol, callback=callback)
+        solution = conclude(problem, candidate, tol, name, reason, started)
+    warn_unless_converged(solution, tol)
     return solution
-
-
-def make_problem(X, levels, *, sigma, C, loss="hinge", anchor=0.0):
-    """Check the inputs of :func:`solve` and return the RankSVMProblem they pose."""
-    X = check_array(X, dtype=float, input_name="X")
-    levels = column_or_1d(levels)
-    check_consistent_length(X, levels)
-    if not np.issubdtype(levels.dtype, np.integer):
-        raise ValueError(
-            f"levels must be whole numbers, got dtype {levels.dtype}. "
-            "Quantise ranks with workbench.preferences.quantize first."
-        )
-    for name, value in (("sigma", sigma), ("C", C)):
-        if not (_is_real(value) and 0 < value < np.inf):
-            raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
-    if loss not in LOSSES:
-        raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {loss!r}.")
-    if not (_is_real(anchor) and 0 <= anchor < np.inf):
-        raise ValueError(
-            f"anchor must be a multiplicity >= 0 (0 leaves the point at infinity out), got {anchor!r}."
-        )
-    _, levels = np.unique(levels, return_inverse=True)
-    return RankSVMProblem(KernelMatrix(X, float(sigma)), levels, float(C), loss, float(anchor))
-
-
-@cache
-def _blas():
-    """Thread pools of the BLAS libraries that numpy and scipy bring, one each.
-
-    The solvers switch between the two many times a second, and threads of the one spin while the other
-    works: two threads each on two cores took twice as long as one, and up to a hundred times with
-    another process about.
-    """
-    return ThreadpoolController()
 
 
 def _choose(solver):
     if solver == "auto":
         return "newton", "fastest at every n, and needs no pair in memory"
-    if solver not in SOLVERS:
+    if not isinstance(solver, str) or solver not in SOLVERS:
         raise ValueError(f"solver must be one of auto, {', '.join(SOLVERS)}, got {solver!r}.")
     return solver, "asked for"
-
-
-def _is_real(value):
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

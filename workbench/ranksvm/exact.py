@@ -7,7 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..preferences import pairs
-from .problem import Candidate, PairDual
+from .problem import PairDual
+from .solution import Candidate
 
 MAX_PAIRS = 250_000
 """About n = 860 at three levels: some minutes and a few GB with an interior-point solver."""

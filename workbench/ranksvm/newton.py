@@ -20,14 +20,19 @@ For fixed (W, T, h) the inner problem in w is smooth and convex, with
 L the graph Laplacian of the pairs with 0 < x_ij < 1. Gradient and Hessian come from sliding windows
 (:mod:`.windows`) at a cost of O(n r^2 + m n log n), whatever the number of pairs.
 
-The duality gap splits into the two things the method drives to zero,
+The duality gap splits into the three things the method drives to zero,
 
-.. math::  \text{primal}(w) - \text{dual}(\alpha) = \tfrac12 \|w - \Phi'\beta\|^2 + \bigl[\,
-           C\sum\ell - \sum\alpha + \beta'\Phi w \bigr],
+.. math::  \text{primal}(w) - \text{dual}(\alpha) = \tfrac12 \|w - \Phi'\beta\|^2
+           + \bigl[ C\sum\ell - \sum\alpha + \beta'\Phi w \bigr]
+           + \tfrac12 \bigl[ \beta'K\beta - \|\Phi'\beta\|^2 \bigr]:
 
-the inner gradient (Newton) and the complementarity (multiplier); a multiplier step is taken as soon
-as the first is well below the second. For the squared hinge h = 1/2 makes the inner problem Eq. 5
-itself, with no upper clip and no multiplier.
+- the inner gradient, by Newton steps;
+- the complementarity, by a multiplier step as soon as the first term is well below it;
+- what the span of the pivots misses. The first columns of a pivoted factor are a factor themselves, so
+  the work starts in the span of a few pivots and moves to a larger one when this term dominates. Most
+  steps are thus taken at a fraction of the full rank.
+
+For the squared hinge h = 1/2 makes the inner problem Eq. 5 itself, with no upper clip and no multiplier.
 """
 
 from __future__ import annotations
@@ -37,31 +42,41 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lu_factor, lu_solve
 
-from .problem import Candidate, NodeDual
+from .problem import NodeDual
+from .progress import Progress
+from .solution import Candidate
 from .windows import zone_laplacian, zone_product
 
 MAX_ITER = 500
 MAX_INNER = 8
 # How h moves after a multiplier step that took 0, 1, 2, ... Newton steps: faster while steps are cheap.
 H_FACTORS = (0.25, 0.25, 0.25, 0.5, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0)
+# Residual diagonals of the spans worked in before the complete one.
 SPAN_ACCURACIES = (0.3, 3e-2, 1e-3, 1e-5)
+# Newton systems are solved in single precision while the gap is above the one, and the Hessian's weight
+# on a point, which bounds its condition, below the other.
 SINGLE_PRECISION_GAP = 1e-5
 SINGLE_PRECISION_SLOPE = 1e3
 
 
-def solve(problem, tol):
+def solve(problem, tol, factor=None, callback=None):
     """Solve to relative gap `tol`, or as near as the iterations allow.
 
     Parameters
     ----------
     problem : RankSVMProblem
     tol : float
+    factor : Factor, optional
+        Of the problem's kernel, at least as accurate as :func:`factor_tolerance` asks.
+    callback : callable, optional
+        Called with a Progress after each step.
 
     Returns
     -------
     Candidate
     """
-    factor = problem.kernel.factor(_factor_tolerance(problem, tol))
+    if factor is None:
+        factor = problem.kernel.factor(factor_tolerance(problem, tol))
     spans = _spans(problem, factor)
     span = next(spans)
     best = _Best(problem, factor)
@@ -69,8 +84,10 @@ def solve(problem, tol):
     point = _Point(problem, span.Phi, centre, np.zeros(span.rank))
     inner = 0
     steps_in_span = 0
-    for n_iter in range(MAX_ITER):  # noqa: B007 (reported below)
+    for n_iter in range(MAX_ITER):
         best.update(point)
+        if callback is not None:
+            callback(Progress(n_iter, best.relative_gap, span.rank))
         outside, gap = point.outside(best.quadratic), best.primal - best.dual
         # Where C is tiny the loss alone fills the objective and every g near 0 has a small relative
         # gap, though it is the shape of g that ranks: so no span is left without a step, and none
@@ -100,6 +117,9 @@ def solve(problem, tol):
         else:
             span, centre, point = _enter(next(spans), problem, centre, point)
             steps_in_span = 0
+    else:
+        best.update(point)
+        n_iter = MAX_ITER
     return best.candidate(n_iter)
 
 
@@ -164,7 +184,7 @@ def _enter(span, problem, centre, point):
     return span, centre, _Point(problem, span.Phi, centre, np.concatenate([point.w, more]))
 
 
-def _factor_tolerance(problem, tol):
+def factor_tolerance(problem, tol):
     """Residual diagonal at which the factor's error disappears below the gap asked for."""
     if problem.kernel.is_dense:  # the certificate uses the true K: only the iterates feel the error
         return float(np.clip(0.03 * tol / (problem.C * problem.n), 1e-14, 1e-8))

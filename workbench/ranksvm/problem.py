@@ -22,12 +22,12 @@ found it, ``primal - dual`` bounds how far g is from optimal, and
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from ..kernels import Factor, KernelMatrix
+from ..kernels import KernelMatrix
 from ..preferences import n_pairs, pairs
 from .windows import pair_sums
 
@@ -109,6 +109,10 @@ class RankSVMProblem:
     def upper(self):
         """Clipping limit u of the dual weights in units of their scale: 1, or infinity if squared."""
         return 1.0 if self.loss == "hinge" else np.inf
+
+    def with_kernel(self, kernel):
+        """Return the same problem on a kernel object that may have its matrix worked out already."""
+        return replace(self, kernel=kernel)
 
     def pair_sums(self, F, T):
         """Clipped differences ``clip(T - F_i + F_j, 0, u)`` summed over all pairs."""
@@ -194,92 +198,45 @@ class RankSVMProblem:
         )
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """What a solver hands back, before anyone has checked it.
-
-    Attributes
-    ----------
-    beta : array of shape (n,)
-    dual_point : NodeDual or PairDual
-    n_iter : int
-    factor : Factor or None
-        Set by solvers that worked in a low-rank factor of K.
-    """
-
-    beta: np.ndarray
-    dual_point: NodeDual | PairDual
-    n_iter: int
-    factor: Factor | None = None
-
-
-@dataclass(frozen=True)
-class RankSVMSolution:
-    """A solution and its certificate.
-
-    Attributes
-    ----------
-    beta : array of shape (n,)
-        ``g = sum_i beta_i k(x_i, .)``.
-    scores : array of shape (n,)
-        ``g(x_i)`` on the training points.
-    norm : float
-        ``|g|`` in the RKHS.
-    primal, dual : float
-        Objective at g and at `dual_point`, both recomputed with the true kernel outside the solver.
-    gap : float
-        ``(primal - dual) / max(|primal|, tiny)``: relative and certified.
-    solver : str
-        Which solver ran.
-    reason : str
-        Why that one.
-    n_iter : int
-        Iterations: Newton steps, or those the quadratic-programming solver reports.
-    seconds : float
-        Wall time of problem, solver and certificate together.
-    n_pairs : int
-        |P|.
-    converged : bool
-        Whether ``gap <= tol``.
-    dual_point : NodeDual or PairDual
-        The witness behind `dual`.
-    """
-
-    beta: np.ndarray = field(repr=False)
-    scores: np.ndarray = field(repr=False)
-    norm: float
-    primal: float
-    dual: float
-    gap: float
-    solver: str
-    reason: str
-    n_iter: int
-    seconds: float
-    n_pairs: int
-    converged: bool
-    dual_point: NodeDual | PairDual = field(repr=False)
-
-
-Solver = Callable[[RankSVMProblem, float], Candidate]
-
-
-def certify(problem, candidate):
-    """Evaluate a candidate with the true kernel.
-
-    Returns
-    -------
-    scores : array of shape (n,)
-    norm : float
-    primal, dual, gap : float
-    """
-    scores = problem.kernel.dot(candidate.beta)
-    squared_norm = max(float(candidate.beta @ scores), 0.0)
-    primal = squared_norm / 2 + problem.loss_sum(scores)
-    dual = problem.dual(candidate.dual_point, candidate.factor)
-    gap = (primal - dual) / max(abs(primal), np.finfo(float).tiny)
-    return scores, float(np.sqrt(squared_norm)), float(primal), dual, float(gap)
+def make_problem(X, levels, *, sigma, C, loss="hinge", anchor=0.0):
+    """Check the inputs of :func:`solve` and return the RankSVMProblem they pose."""
+    X = check_array(X, dtype=float, input_name="X")
+    levels = column_or_1d(levels)
+    check_consistent_length(X, levels)
+    if not np.issubdtype(levels.dtype, np.integer):
+        raise ValueError(
+            f"levels must be whole numbers, got dtype {levels.dtype}. "
+            "Quantise ranks with workbench.preferences.quantize first."
+        )
+    for name, value in (("sigma", sigma), ("C", C)):
+        if not (is_real(value) and 0 < value < np.inf):
+            raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
+    if not np.isfinite(np.abs(X).max() / sigma):
+        raise ValueError(
+            f"sigma={sigma:g} is so small beside values up to {np.abs(X).max():g} that their ratio "
+            "overflows. Raise sigma or rescale X."
+        )
+    if loss not in LOSSES:
+        raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {loss!r}.")
+    if not (is_real(anchor) and 0 <= anchor < np.inf):
+        raise ValueError(
+            f"anchor must be a multiplicity >= 0 (0 leaves the point at infinity out), got {anchor!r}."
+        )
+    _, levels = np.unique(levels, return_inverse=True)
+    return RankSVMProblem(KernelMatrix(X, float(sigma)), levels, float(C), loss, float(anchor))
 
 
 def _sum_of_squares(sums, F, T):
     """``sum x_ij^2`` over the pairs with x_ij > 0: ``sum x (T - F_i + F_j) = T sum x - F' A' x``."""
     return T * sums.total - F @ sums.node
+
+
+def check_tol(tol):
+    """Raise a ValueError unless `tol` is a relative gap."""
+    if not (is_real(tol) and 0 < tol < 1):
+        raise ValueError(f"tol must be a relative gap between 0 and 1, got {tol!r}. 1e-6 is the default.")
+
+
+def is_real(value):
+    """Whether a value is a plain real number, which a bool is not."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

@@ -1,0 +1,1 @@
+"""Measurements a reader can repeat: `workbench bench`."""

@@ -1,0 +1,129 @@
+"""What a solver hands back, and the certificate that is worked out apart from it."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..kernels import Factor
+from .problem import NodeDual, PairDual
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What a solver hands back, before anyone has checked it.
+
+    Attributes
+    ----------
+    beta : array of shape (n,)
+    dual_point : NodeDual or PairDual
+    n_iter : int
+    factor : Factor or None
+        Set by solvers that worked in a low-rank factor of K.
+    """
+
+    beta: np.ndarray
+    dual_point: NodeDual | PairDual
+    n_iter: int
+    factor: Factor | None = None
+
+
+@dataclass(frozen=True)
+class RankSVMSolution:
+    """A solution and its certificate.
+
+    Attributes
+    ----------
+    beta : array of shape (n,)
+        ``g = sum_i beta_i k(x_i, .)``.
+    scores : array of shape (n,)
+        ``g(x_i)`` on the training points.
+    norm : float
+        ``|g|`` in the RKHS.
+    primal, dual : float
+        Objective at g and at `dual_point`, both recomputed with the true kernel outside the solver.
+    gap : float
+        ``(primal - dual) / max(|primal|, tiny)``: relative and certified.
+    solver : str
+        Which solver ran.
+    reason : str
+        Why that one.
+    n_iter : int
+        Iterations: Newton steps, or those the quadratic-programming solver reports.
+    seconds : float
+        Wall time of problem, solver and certificate together.
+    n_pairs : int
+        |P|.
+    converged : bool
+        Whether ``gap <= tol``.
+    dual_point : NodeDual or PairDual
+        The witness behind `dual`.
+    """
+
+    beta: np.ndarray = field(repr=False)
+    scores: np.ndarray = field(repr=False)
+    norm: float
+    primal: float
+    dual: float
+    gap: float
+    solver: str
+    reason: str
+    n_iter: int
+    seconds: float
+    n_pairs: int
+    converged: bool
+    dual_point: NodeDual | PairDual = field(repr=False)
+
+
+def conclude(problem, candidate, tol, solver, reason, started):
+    """Recompute a candidate's primal, dual and gap with the true kernel, and write down the solution.
+
+    Parameters
+    ----------
+    problem : RankSVMProblem
+    candidate : Candidate
+    tol : float
+    solver, reason : str
+        Which solver ran, and why.
+    started : float
+        ``time.perf_counter()`` at the start.
+
+    Returns
+    -------
+    RankSVMSolution
+    """
+    scores = problem.kernel.dot(candidate.beta)
+    squared_norm = max(float(candidate.beta @ scores), 0.0)
+    primal = float(squared_norm / 2 + problem.loss_sum(scores))
+    dual = problem.dual(candidate.dual_point, candidate.factor)
+    gap = float((primal - dual) / max(abs(primal), np.finfo(float).tiny))
+    return RankSVMSolution(
+        beta=candidate.beta,
+        scores=scores,
+        norm=float(np.sqrt(squared_norm)),
+        primal=primal,
+        dual=dual,
+        gap=gap,
+        solver=solver,
+        reason=reason,
+        n_iter=candidate.n_iter,
+        seconds=time.perf_counter() - started,
+        n_pairs=problem.n_pairs,
+        converged=gap <= tol,
+        dual_point=candidate.dual_point,
+    )
+
+
+def warn_unless_converged(solution, tol):
+    """Issue a ConvergenceWarning that names the gap reached, where it is above `tol`."""
+    if not solution.converged:
+        warnings.warn(
+            f"RankSVM stopped at relative gap {solution.gap:.1e}, above tol={tol:g}. The solution carries "
+            "this gap; raise tol, lower C or change sigma if it is too large.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
