@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 from click.testing import CliRunner
 
 from workbench import cli
@@ -31,6 +32,19 @@ def test_a_contender_that_fails_is_reported_and_sits_out(monkeypatch):
     assert set(other["n"]) == {40}
     assert other["gap"].isna().all()
     assert "failed" in solver.markdown(frame)
+
+
+def test_each_cell_of_the_table_stands_in_its_solvers_column():
+    rows = [
+        ("hinge", "a", 10, 5, 1.0, 1e-7),
+        ("hinge", "b", 10, 5, 2.0, 1e-7),
+        ("hinge", "b", 20, 9, 3.0, 1e-8),
+    ]
+    frame = pd.DataFrame(rows, columns=["loss", "solver", "n", "pairs", "seconds", "gap"])
+    table = solver.markdown(frame).splitlines()
+    assert table[2] == "| n | pairs | a | b |"
+    assert table[4] == "| 10 | 5 | 1 s (1e-07) | 2 s (1e-07) |"
+    assert table[5] == "| 20 | 9 | - | 3 s (1e-08) |"
 
 
 def test_a_slow_contender_sits_out_larger_sizes(monkeypatch):

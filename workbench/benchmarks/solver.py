@@ -98,16 +98,15 @@ def markdown(frame):
         lines += [f"### {loss.replace('_', ' ')}", "", "| n | pairs | " + " | ".join(solvers) + " |"]
         lines += ["|" + " --: |" * (2 + len(solvers))]
         for n, size in part.groupby("n"):
-            cells = [
-                f"{row.seconds:.3g} s ({row.gap:.0e})" if not np.isnan(row.gap) else "failed"
-                for solver in solvers
-                for row in [next(size[size["solver"] == solver].itertuples(), None)]
-                if row is not None
-            ]
-            cells += ["-"] * (len(solvers) - len(cells))
+            cell = {row.solver: _cell(row) for row in size.itertuples()}
+            cells = [cell.get(solver, "-") for solver in solvers]
             lines.append(f"| {n:,} | {size['pairs'].iloc[0]:,} | " + " | ".join(cells) + " |")
         lines.append("")
     return "\n".join(lines)
+
+
+def _cell(row):
+    return "failed" if np.isnan(row.gap) else f"{row.seconds:.3g} s ({row.gap:.0e})"
 
 
 def _forecast(n, last):
