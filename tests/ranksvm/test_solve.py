@@ -276,3 +276,20 @@ def test_bad_input(change, message):
     arguments = {"X": [[0.0], [1.0], [2.0]], "levels": [1, 2, 3], "sigma": 1.0, "C": 1.0} | change
     with warnings.catch_warnings(), pytest.raises(ValueError, match=message):
         ranksvm.solve(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "loss", "anchored", "C", "e"),
+    [
+        (1000, 3, "hinge", True, 1.0, -10),
+        (1000, 10, "hinge", False, 1e3, 4),
+        (1000, 3, "squared_hinge", True, 1e-5, 0),
+        (3000, 3, "hinge", True, 1e-3, 4),
+        (3000, 2, "squared_hinge", False, 1.0, 10),
+    ],
+)
+def test_larger_samples(n, m, loss, anchored, C, e):
+    X, levels, D_K = sample(n, m=m, duplicates=True)
+    solution = ranksvm.solve(X, levels, sigma=2.0**e * D_K, C=C, loss=loss, anchor=n * anchored)
+    assert -1e-10 < solution.gap <= 1e-6
+    assert np.all(np.isfinite(solution.scores))
