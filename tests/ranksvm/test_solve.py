@@ -76,11 +76,16 @@ def test_solvers_agree(loss, n, anchored, C, factor):
 
 
 @BOTH_LOSSES
-def test_scores_to_five_digits(loss):
-    X, levels, D_K = sample(60)
-    problem = {"sigma": 2 * D_K, "C": 1 / 60, "loss": loss, "anchor": 60.0}
+@pytest.mark.parametrize("n", [20, 60, 150])
+@pytest.mark.parametrize(
+    ("C", "factor", "m", "d"), [(None, 1.0, 3, 2), (None, 4.0, 3, 2), (10.0, 2.0, 2, 2), (1.0, 1.0, 10, 6)]
+)
+def test_objective_to_eight_digits_and_scores_to_five(loss, n, C, factor, m, d):
+    X, levels, D_K = sample(n, m=m, d=d)
+    problem = {"sigma": factor * D_K, "C": C or 1 / n, "loss": loss, "anchor": float(n)}
     ours = ranksvm.solve(X, levels, tol=1e-9, **problem)
     reference = ranksvm.solve(X, levels, solver="cvxpy", tol=1e-9, **problem)
+    assert ours.primal == pytest.approx(reference.primal, rel=1e-8)
     np.testing.assert_allclose(ours.scores, reference.scores, atol=1e-5)
 
 

@@ -94,6 +94,12 @@ def solve(problem, tol, factor=None, callback=None):
         # that misses a part of g is the last.
         small = best.relative_gap <= tol and steps_in_span > 0
         if small and (span.complete or outside <= tol * (point.v @ point.v)):
+            if problem.loss == "squared_hinge":
+                # Nothing is clipped from above, so convergence is quadratic: with one step more the
+                # scores, whose error goes like the root of the gap, are settled as well.
+                polished = _newton_step(problem, span, centre, point, coarse=False)
+                if polished is not None:
+                    best.update(polished)
             break
         if not span.complete and (small or outside > 0.5 * gap):
             span, centre, point = _enter(next(spans), problem, centre, point)
