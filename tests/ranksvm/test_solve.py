@@ -298,3 +298,17 @@ def test_larger_samples(n, m, loss, anchored, C, e):
     solution = ranksvm.solve(X, levels, sigma=2.0**e * D_K, C=C, loss=loss, anchor=n * anchored)
     assert -1e-10 < solution.gap <= 1e-6
     assert np.all(np.isfinite(solution.scores))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_cells_at_a_thousand_points(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(8):
+        m, d = int(rng.integers(2, 11)), int(rng.choice([1, 2, 6, 20]))
+        loss, anchored, duplicates = ranksvm.LOSSES[rng.integers(2)], rng.integers(2), bool(rng.integers(2))
+        C, e = 10 ** rng.uniform(-5, 3), rng.uniform(-10, 10)
+        X, levels, D_K = sample(1000, seed, m, d, duplicates)
+        solution = ranksvm.solve(X, levels, sigma=2**e * D_K, C=C, loss=loss, anchor=1000.0 * anchored)
+        cell = (m, d, loss, anchored, duplicates, C, e)
+        assert -1e-10 < solution.gap <= 1e-6, cell
+        assert np.all(np.isfinite(solution.scores)), cell

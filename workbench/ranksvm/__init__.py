@@ -86,7 +86,7 @@ def solve(X, levels, *, sigma, C, loss="hinge", anchor=0.0, solver="auto", tol=1
 
 def _choose(solver):
     if solver == "auto":
-        return "newton", "fastest at every n, and needs no pair in memory"
+        return "newton", "fastest at every n measured (workbench bench solver), and needs no pair in memory"
     if not isinstance(solver, str) or solver not in SOLVERS:
         raise ValueError(f"solver must be one of auto, {', '.join(SOLVERS)}, got {solver!r}.")
     return solver, "asked for"
