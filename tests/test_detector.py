@@ -347,3 +347,16 @@ def test_bad_input_at_predict(X):
         detector.predict(X, alpha=1.2)
     with pytest.raises(ValueError, match="0 sample"):
         detector.score_samples(np.empty((0, 2)))
+
+
+def test_callback_sees_the_gap_and_may_end_the_fit():
+    gaps = []
+    RankAD(random_state=0).fit(X_OK, callback=lambda progress: gaps.append(progress.gap))
+    assert len(gaps) > 2
+    assert gaps[-1] <= 1e-6
+
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        RankAD(random_state=0).fit(X_OK, callback=interrupt)

@@ -69,3 +69,16 @@ def test_coefficients_carry_a_vector_of_the_span_to_the_pivots(X, rng, limit):
     K = oracles.gram(X, 0.5)
     np.testing.assert_allclose(K @ beta, factor.Phi @ w, atol=1e-8)
     assert beta @ K @ beta == pytest.approx(w @ w)
+
+
+def test_sum_on_a_grid_is_the_sum_at_its_points():
+    rng = np.random.default_rng(0)
+    centres, coefficients = rng.normal(size=(30, 2)), rng.normal(size=30)
+    x, y = np.linspace(-40, 2, 7), np.linspace(-1, 3, 5)
+    points = np.array([[a, b] for b in y for a in x])
+    expected = kernels.kernel_sum(points, centres, coefficients, 0.7).reshape(5, 7)
+    np.testing.assert_allclose(
+        kernels.kernel_sum_on_grid(x, y, centres, coefficients, 0.7), expected, atol=1e-14
+    )
+    none = kernels.kernel_sum_on_grid(x, y, np.empty((0, 2)), np.empty(0), 0.7)
+    np.testing.assert_array_equal(none, np.zeros((5, 7)))

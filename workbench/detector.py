@@ -131,7 +131,7 @@ class RankAD(OutlierMixin, BaseEstimator):
         self.calibration = calibration
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, callback=None):
         """Run the training stage of Algorithm 1.
 
         Parameters
@@ -139,6 +139,9 @@ class RankAD(OutlierMixin, BaseEstimator):
         X : array or data frame of shape (n, d)
             Nominal training points.
         y : ignored
+        callback : callable, optional
+            Called with a :class:`workbench.ranksvm.Progress` after each step of the RankSVM solver, as
+            :class:`workbench.ranksvm.GapBar` is to show a bar. An exception it raises ends the fit.
 
         Returns
         -------
@@ -207,6 +210,7 @@ class RankAD(OutlierMixin, BaseEstimator):
             anchor=anchor,
             solver=self.solver,
             tol=self.tol,
+            callback=callback,
         )
         self.beta_ = self.solution_.beta
         support = np.flatnonzero(self.beta_)

@@ -61,6 +61,30 @@ def kernel_sum(X, centres, coefficients, sigma):
     return out
 
 
+def kernel_sum_on_grid(x, y, centres, coefficients, sigma):
+    """``sum_j coefficients_j k((x, y), centres_j)`` at every point of a rectangular grid in the plane.
+
+    The kernel is a product over the coordinates, so that nx + ny exponentials a centre and one matrix
+    product do the work of nx ny exponentials.
+
+    Parameters
+    ----------
+    x : array of shape (nx,)
+    y : array of shape (ny,)
+    centres : array of shape (s, 2)
+    coefficients : array of shape (s,)
+    sigma : float
+
+    Returns
+    -------
+    array of shape (ny, nx)
+    """
+    along_x, along_y = (
+        rbf(axis[:, None], centres[:, [column]], sigma) for column, axis in enumerate((x, y))
+    )
+    return (along_y * coefficients) @ along_x.T
+
+
 class KernelMatrix:
     """``K_ij = k(x_i, x_j)`` of a sample: products and factors, never larger in memory than need be.
 
