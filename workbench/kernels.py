@@ -79,9 +79,7 @@ def kernel_sum_on_grid(x, y, centres, coefficients, sigma):
     -------
     array of shape (ny, nx)
     """
-    along_x, along_y = (
-        rbf(axis[:, None], centres[:, [column]], sigma) for column, axis in enumerate((x, y))
-    )
+    along_x, along_y = (rbf(axis[:, None], centres[:, [column]], sigma) for column, axis in enumerate((x, y)))
     return (along_y * coefficients) @ along_x.T
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..densities import DENSITIES
 from ..detector import RankAD
 from ..kernels import kernel_sum_on_grid
 from ..neighbors import check_k, knn_statistic, largest_k
@@ -104,38 +105,62 @@ def side_title(side, settings):
     return f"m = {len(edges) + 1}, cut at {', '.join(f'{100 * edge:.4g}%' for edge in edges)}"
 
 
-def code(settings, side="right"):
-    """Return Python code that rebuilds the fit of one side."""
-    lines = ["import numpy as np", "from workbench import RankAD, densities", ""]
-    if settings.data == DRAWN:
-        lines[1] = "from workbench import RankAD"
-        lines.append(f"X = np.array({settings.points!r})")
-    elif settings.x_column:
-        lines[1:2] = [
-            "from sklearn.preprocessing import StandardScaler",
-            "from sklearn.utils import check_random_state",
-            "from workbench import RankAD, load_dataset",
-        ]
-        lines += [
-            f"dataset = load_dataset({settings.data!r})",
-            f"columns = [dataset.feature_names.index(name) for name in {[settings.x_column, settings.y_column]}]",
-            "nominal = StandardScaler().fit_transform(dataset.X[dataset.y == 0][:, columns])",
-            f"X = nominal[check_random_state({settings.seed}).permutation(len(nominal))[:{settings.n}]]",
-        ]
-    else:
-        del lines[0]
-        lines.append(f"X = densities.DENSITIES[{settings.data!r}].sample({settings.n}, {settings.seed})")
-    lines += ["", "detector = RankAD("]
-    from .sample import draw_sample
+def code(settings, sample, side="right"):
+    """Return Python code that rebuilds the fit of one side.
 
-    parameters, _ = _parameters(side, settings, draw_sample(settings).X)
-    lines += [f"    {name}={value!r}," for name, value in parameters.items()]
-    lines += [f"    alpha={settings.alpha!r},", ").fit(X)", "detector.p_value(X)"]
-    return "\n".join(lines) + "\n"
+    Parameters
+    ----------
+    settings : Settings
+    sample : Sample
+        What the settings draw.
+    side : {"left", "right"}
+
+    Returns
+    -------
+    str
+    """
+    parameters, _ = _parameters(side, settings, sample.X)
+    arguments = [f"    {name}={value!r}," for name, value in parameters.items()]
+    return "\n".join(
+        [
+            *_sample_code(settings),
+            "detector = RankAD(",
+            *arguments,
+            f"    alpha={settings.alpha!r},",
+            ").fit(X)",
+            "detector.p_value(X)",
+            "",
+        ]
+    )
+
+
+def _sample_code(settings):
+    """Lines that rebuild X."""
+    if settings.data == DRAWN:
+        return [
+            "import numpy as np",
+            "from workbench import RankAD",
+            "",
+            f"X = np.array({settings.points!r})",
+        ]
+    if settings.data in DENSITIES:
+        draw = f"densities.DENSITIES[{settings.data!r}].sample({settings.n}, random_state={settings.seed})"
+        return ["from workbench import RankAD, densities", "", f"X = {draw}"]
+    return [
+        "from sklearn.preprocessing import StandardScaler",
+        "from sklearn.utils import check_random_state",
+        "from workbench import RankAD, load_dataset",
+        "",
+        f"dataset = load_dataset({settings.data!r})",
+        f"names = {[settings.x_column, settings.y_column]!r}",
+        "columns = [dataset.feature_names.index(name) for name in names]",
+        "nominal = StandardScaler().fit_transform(dataset.X[dataset.y == 0][:, columns])",
+        f"X = nominal[check_random_state({settings.seed}).permutation(len(nominal))[:{settings.n}]]",
+    ]
 
 
 def _parameters(side, settings, X):
-    """Constructor parameters of one side's detector, and D_K."""
+    """Return the constructor parameters of one side's detector, and D_K."""
     n = len(X) - len(X) // 2 if settings.calibration == "split" else len(X)
     check_k(settings.k, largest_k(n, settings.resamples), f"{n} training points")
     D_K = float(knn_statistic(X, k=settings.k).mean())
@@ -154,7 +179,7 @@ def _parameters(side, settings, X):
         "sigma": settings.sigma_over_DK * D_K,
         "C": settings.C_times_n / n,
         "loss": settings.loss,
-        "anchor": settings.anchor_over_n * n if settings.anchor else False,
+        "anchor": settings.anchor and (True if settings.anchor_over_n == 1 else settings.anchor_over_n * n),
         "resamples": settings.resamples,
         "solver": solver,
         "calibration": settings.calibration,

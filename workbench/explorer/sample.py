@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
@@ -88,7 +88,7 @@ def _view(density):
     return density.bounds(tail=3e-3)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _truth(name):
     density = DENSITIES[name]
     return TrueSets(density, Grid.covering(density, GRID))

@@ -104,7 +104,9 @@ class Settings(traitlets.HasTraits):
         try:
             values = json.loads(text)
         except json.JSONDecodeError as error:
-            raise ValueError(f"These settings are not JSON ({error}): paste what the explorer wrote.") from None
+            raise ValueError(
+                f"These settings are not JSON ({error}): paste what the explorer wrote."
+            ) from None
         if not isinstance(values, dict):
             raise ValueError(f"Settings are a JSON object, got {text[:40]!r}: paste what the explorer wrote.")
         self.set(**values)
@@ -156,8 +158,8 @@ def parse_edges(text):
 PRESETS = {
     "Fig. 1: two levels against three": (
         {"n": 1000, "C_times_n": 100.0, "sigma_over_DK": 2**3.0},
-        "The paper's Figure 1 (a) and (b), \u03c3 near its 1.5. One bit a point, left, leaves the inner curves "
-        "to chance; three levels find both peaks. The outermost curve, though, is the better one on the left.",
+        "The paper's Figure 1 (a) and (b), \u03c3 near its 1.5. One bit a point, left, leaves the inner "
+        "curves to chance; three levels find both peaks. The outermost curve, though, is better on the left.",
     ),
     "Fig. 1 with a small C": (
         {"n": 1000, "C_times_n": 1.0, "sigma_over_DK": 2**2.0},
@@ -165,11 +167,11 @@ PRESETS = {
         "and the paper's contrast is gone.",
     ),
     "Fig. 2: elongated components": (
-        {"data": "Fig. 2", "n": 600, "C_times_n": 1.0, "sigma_over_DK": 4.0},
+        {"data": "Fig. 2: two ellipses", "n": 600, "C_times_n": 1.0, "sigma_over_DK": 4.0},
         "The toy of Figure 2 and Table 1: 20% of the points in the upright component, 80% in the other.",
     ),
     "the far field without the anchor": (
-        {"data": "Fig. 2", "sigma_over_DK": 1.0, "C_times_n": 1.0, "anchor": False},
+        {"data": "Fig. 2: two ellipses", "sigma_over_DK": 1.0, "C_times_n": 1.0, "anchor": False},
         "As printed: far from the data g returns to 0, in the middle of the training scores, and whole "
         "corners of the plane are accepted. Tick the anchor to see the cure.",
     ),

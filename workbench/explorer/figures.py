@@ -1,0 +1,93 @@
+"""Live plotly figures: what a reload needs, and updates that send only what has changed."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import numpy as np
+import plotly.graph_objects as go
+
+
+class LiveFigure(go.FigureWidget):
+    """A FigureWidget that a page reload shows as it is now, and that sends only what has changed.
+
+    plotly keeps the state the widget was constructed with for whoever connects later.
+    """
+
+    def get_state(self, key=None, drop_defaults=False):
+        """Return the widget's state, with the data and layout of this moment where it is asked for whole."""
+        if key is None and hasattr(self, "_layout_obj"):  # plotly asks for the state before it has any
+            self._trait_values["_widget_data"] = deepcopy(self._data)
+            self._trait_values["_widget_layout"] = deepcopy(self._layout_obj._props)
+        return super().get_state(key, drop_defaults)
+
+    def start(self, figure, traces):
+        """Take over a figure, and remember the keyword arguments that its traces were made from."""
+        self.add_traces(figure.data)
+        self.layout = figure.layout
+        self._traces = [dict(trace) for trace in traces]
+
+    def change(self, traces, layout=None):
+        """Show other arguments for the same traces, and some other entries of the layout.
+
+        Parameters
+        ----------
+        traces : sequence of dict
+            As many as at the start, in the same order.
+        layout : dict, optional
+        """
+        with self.batch_update():
+            for index, trace in enumerate(traces):
+                self.change_trace(index, trace)
+            present = self._layout_obj._props
+            self.update_layout({k: v for k, v in (layout or {}).items() if not _within(v, present.get(k))})
+
+    def change_trace(self, index, trace):
+        """Show other arguments for one trace."""
+        before = self._traces[index]
+        changed = {name: value for name, value in trace.items() if not _same(value, before.get(name))}
+        if changed:
+            self.data[index].update(changed)
+            self._traces[index] = before | changed
+
+
+def _same(a, b):
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    return type(a) is type(b) and not isinstance(a, np.ndarray) and a == b
+
+
+def _within(wanted, present):
+    """Whether all that is wanted of one layout entry is there already."""
+    if isinstance(wanted, dict):
+        return isinstance(present, dict) and all(_within(wanted[key], present.get(key)) for key in wanted)
+    if isinstance(wanted, (list, tuple)):
+        return (
+            isinstance(present, (list, tuple))
+            and len(wanted) == len(present)
+            and all(_within(a, b) for a, b in zip(wanted, present, strict=True))
+        )
+    return wanted == present
+
+
+def canvas(active, lower, upper, cells=50):
+    """Return an invisible sheet that notices clicks anywhere between two corners, where it is active.
+
+    Parameters
+    ----------
+    active : bool
+    lower, upper : arrays of shape (2,)
+    cells : int
+        Along each side.
+
+    Returns
+    -------
+    dict
+        Keyword arguments of a plotly heatmap, with its type.
+    """
+    z = np.zeros((cells, cells) if active else (1, 1))
+    x, y = (np.linspace(low, high, len(z)) for low, high in zip(lower, upper, strict=True))
+    sheet = {"type": "heatmap", "x": x, "y": y, "z": z, "visible": active, "name": "canvas"}
+    return sheet | {"showscale": False, "opacity": 0.0, "hoverinfo": "none"}

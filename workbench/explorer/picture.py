@@ -1,0 +1,144 @@
+"""From fits to the arrays and sentences that are shown: pure functions, without a widget."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import plots
+from ..levelsets import contour_lines, filled_region
+from .fitting import FIRST_TOL
+from .measures import ALPHAS, LADDER, at_level
+
+
+def panel(fit, settings):
+    """Level curves, regions and points of one side.
+
+    Parameters
+    ----------
+    fit : Fit
+    settings : Settings
+        Of which only alpha, colour and show_support matter.
+
+    Returns
+    -------
+    workbench.plots.Panel
+    """
+    detector, sample, grid = fit.detector, fit.sample, fit.sample.grid
+    trained = detector.train_index_
+    g = detector.solution_.scores
+    p = fit.p_value(g)
+    details = {"level": detector.levels_, "rank": detector.ranks_, "g": g, "p": p}
+    if sample.truth is not None:
+        details["true p"] = sample.truth.density.p_value(sample.X[trained])
+    cut = _cut(fit, settings.alpha)
+    return plots.Panel(
+        title=fit.title,
+        points=sample.X[trained],
+        levels=detector.levels_,
+        ladder=[(a, contour_lines(grid, fit.values, _cut(fit, a))) for a in LADDER],
+        region=filled_region(grid, fit.values, cut),
+        chosen=contour_lines(grid, fit.values, cut),
+        truth=sample.truth.boundary(settings.alpha) if sample.truth is not None else [],
+        details=details,
+        p=p if settings.colour == "p-value" else None,
+        held_out=np.delete(sample.X, trained, axis=0),
+        support=np.flatnonzero(detector.beta_) if settings.show_support else None,
+    )
+
+
+def board(points):
+    """Return a panel with points that are too few to learn from."""
+    points = np.reshape(points, (-1, 2))
+    return plots.Panel(
+        title="click to add points",
+        points=points,
+        levels=np.ones(len(points), dtype=int),
+        ladder=[(a, []) for a in LADDER],
+        region=[],
+        chosen=[],
+        truth=[],
+    )
+
+
+def no_checks(name):
+    """Return plots with nothing in them."""
+    nothing = np.empty(0)
+    return plots.Checks(name, *[nothing] * 8, np.nan, np.nan)
+
+
+def checks(fit, measures, alpha):
+    """Return what the plots below the level curves show of one side.
+
+    Parameters
+    ----------
+    fit : Fit
+    measures : Measures
+    alpha : float
+
+    Returns
+    -------
+    workbench.plots.Checks
+    """
+    rates = measures.false_alarms
+    return plots.Checks(
+        name=fit.title,
+        alphas=ALPHAS[: len(rates)],
+        false_alarms=rates,
+        bound=np.full(len(rates), np.nan),
+        p=measures.p,
+        true_p=measures.true_p,
+        ladder=np.array(LADDER[: len(measures.distances)]),
+        symmetric_difference=np.array([d.symmetric_difference_mass for d in measures.distances]),
+        volume_ratio=np.array([d.volume_ratio for d in measures.distances]),
+        alpha=alpha,
+        false_alarm_rate=float(np.interp(alpha, ALPHAS, rates)) if len(rates) else np.nan,
+    )
+
+
+def summary(fit, measures, alpha):
+    """Certificate, and what the region at alpha really does, as lines of HTML: always as many."""
+    solution, detector = fit.detector.solution_, fit.detector
+    missed = "" if solution.converged else ", tolerance missed"
+    lines = [
+        f"{solution.n_pairs:,} pairs, relative gap {solution.gap:.1e}{missed}, {solution.solver}, "
+        f"{len(detector.support_)} of {len(detector.levels_)} points support g"
+    ]
+    known = at_level(fit, alpha)
+    rate, difference = known["false_alarm_rate"], known["symmetric_difference_mass"]
+    if np.isfinite(difference):
+        lines.append(f"<b>true false-alarm rate {rate:.3f}</b> at &alpha; = {alpha:.2f}")
+        lines.append(
+            f"mass off the true set {difference:.3f}, volume &times; {known['volume_ratio']:.2f}; Kendall "
+            f"&tau; with the truth: p {measures.tau:.2f}, ranks {measures.rank_tau:.2f}"
+        )
+    elif np.isfinite(rate):
+        lines.append(
+            f"<b>alarms on {rate:.3f}</b> of {len(measures.p)} held-out nominal points at &alpha; = {alpha:.2f}"
+        )
+        lines.append("no density is known here")
+    else:
+        lines.append(f"accepted at &alpha; = {alpha:.2f}: all but the lowest scores of the points drawn")
+        lines.append("no density is known here")
+    return "<br>".join(lines)
+
+
+def status(fits):
+    """Say which answer is shown: a first one, or the exact one."""
+    gap = max(fit.detector.solution_.gap for fit in fits)
+    seconds = sum(fit.detector.solution_.seconds for fit in fits)
+    first = max(fit.detector.tol for fit in fits) >= FIRST_TOL
+    kind = "first answer" if first else "exact"
+    return f"{kind}: relative gap {gap:.0e}, solved in {seconds:.2f} s"
+
+
+def neighbours(X, point, k):
+    """Lines from the sample point nearest to `point` to its k nearest neighbours in the sample."""
+    centre = X[np.argmin(((X - point) ** 2).sum(axis=1))]
+    nearest = np.argsort(((X - centre) ** 2).sum(axis=1), kind="stable")[1 : k + 1]
+    return [np.array([centre, X[i]]) for i in nearest]
+
+
+def _cut(fit, alpha):
+    """Return the threshold, or one below every score where split calibration allows no alarm."""
+    cut = fit.threshold(alpha)
+    return cut if np.isfinite(cut) else float(fit.values.min()) - 1.0
