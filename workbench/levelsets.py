@@ -48,8 +48,8 @@ class Grid:
         Parameters
         ----------
         target : Density with d = 2, or array_like of shape (N, 2)
-            A density is covered but for a mass of 1e-6; a sample, with a margin of a tenth of its extent on
-            every side.
+            A density is covered but for its negligible mass, 1e-6 unless the tail is heavy; a sample, with a
+            margin of a tenth of its extent on every side.
         n : int
             Cells along each side, at least 2.
 
@@ -65,7 +65,7 @@ class Grid:
         """
         if isinstance(target, Density):
             _check_planar(target)
-            lower, upper = target.bounds(tail=1e-6)
+            lower, upper = target.bounds(tail=target.negligible)
         else:
             X = np.asarray(target, dtype=float)
             if X.ndim != 2 or X.shape[1] != 2 or len(X) == 0 or not np.isfinite(X).all():
