@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from workbench.densities import DENSITIES, FIG1, MOONS, RING, SQUARE, Density, Ring
+from workbench.densities import DENSITIES, FIG1, HEAVY_TAIL, MOONS, RING, SQUARE, Density, Ring
 from workbench.levelsets import Grid
 
 EVERY = pytest.mark.parametrize("density", DENSITIES.values(), ids=DENSITIES.keys())
@@ -147,6 +147,12 @@ def test_hostile_sample_size(density, n):
 
 def test_the_menu():
     assert DENSITIES["Fig. 1: two discs"] is FIG1
+    tips, other = np.split(MOONS.means, 2)
+    nearest = np.linalg.norm(tips[[0, -1], None] - other, axis=2).min()
+    assert nearest / MOONS.width == pytest.approx(10 / 3, rel=0.05)
+    X = HEAVY_TAIL.sample(200_000, random_state=0)
+    q = np.einsum("ij,jk,ik->i", X, np.linalg.inv(HEAVY_TAIL.scatter), X)
+    assert np.mean(q > 100) == pytest.approx(1 / 200, rel=0.1)
     assert all(isinstance(density, Density) and density.d == 2 for density in DENSITIES.values())
 
 

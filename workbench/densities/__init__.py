@@ -44,10 +44,10 @@ RING = Ring(radius=3.0, width=0.5)
 """A ring: the middle of the data is empty."""
 
 MOONS = TwoMoons(radius=2.0, width=0.3)
-"""Two moons, six widths apart where they reach into each other."""
+"""Two moons: the tip of each is three widths from the other's arc."""
 
 HEAVY_TAIL = StudentT(3.0, [0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
-"""A heavy tail: one point in a thousand is more than ten units of scale away."""
+"""A heavy tail: one point in two hundred is more than ten units of scale away."""
 
 SQUARE = UniformBox([-2.0, -2.0], [2.0, 2.0])
 """A uniform square: no point inside is more nominal than another."""
