@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from workbench.densities import Density
+
 
 def knn_statistic(X, queries, k, exclude_self=False):
     """Eq. 2 by sorting every distance."""
@@ -65,3 +67,34 @@ def dual(K, levels, C, loss, anchor, alpha, alpha_anchor):
     if loss == "squared_hinge":
         value -= (np.sum(alpha**2) + anchor * np.sum(alpha_anchor**2)) / (4 * C)
     return value
+
+
+class ThroughItsBox(Density):
+    """A known density with nothing but the general machinery: a box, or for d >= 3 random points."""
+
+    def __init__(self, density, box=None):
+        self.density, self.d, self.box = density, density.d, box
+
+    def sample(self, n, random_state=None):
+        return self.density.sample(n, random_state)
+
+    def logpdf(self, X):
+        return self.density.logpdf(X)
+
+    def bounds(self, tail=1e-6):
+        return self.density.bounds(tail) if self.box is None else np.array(self.box)
+
+
+class Square(Density):
+    """Uniform on [-1, 1]^2, with no closed form and no margin: log f jumps to minus infinity."""
+
+    d = 2
+
+    def sample(self, n, random_state=None):
+        return np.random.default_rng(random_state).uniform(-1, 1, (n, 2))
+
+    def logpdf(self, X):
+        return np.where((np.abs(X) <= 1).all(axis=1), -np.log(4), -np.inf)
+
+    def bounds(self, tail=1e-6):
+        return np.array([[-1.0, -1.0], [1.0, 1.0]])

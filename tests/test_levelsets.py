@@ -2,28 +2,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import Square
 from scipy import stats
 
-from workbench.densities import FIG1, FIG2, Density, GaussianMixture
+from workbench.densities import DENSITIES, FIG1, FIG2, HEAVY_TAIL, SQUARE, GaussianMixture
 from workbench.levelsets import Grid, contour_lines, filled_region, set_distance
 
 DISC = GaussianMixture([1.0], [[0.0, 0.0]], [np.eye(2)])
 GRID = Grid.covering(DISC)
-
-
-class Square(Density):
-    """Uniform on [-1, 1]^2: log f jumps to minus infinity."""
-
-    d = 2
-
-    def sample(self, n, random_state=None):
-        return np.random.default_rng(random_state).uniform(-1, 1, (n, 2))
-
-    def logpdf(self, X):
-        return np.where((np.abs(X) <= 1).all(axis=1), -np.log(4), -np.inf)
-
-    def bounds(self, tail=1e-6):
-        return np.array([[-1.0, -1.0], [1.0, 1.0]])
 
 
 def radius(alpha):
@@ -110,16 +96,27 @@ def test_filled_region_of_everything_and_nothing():
     assert filled_region(GRID, values, 1.0) == filled_region(GRID, values, np.inf) == []
 
 
+@pytest.mark.parametrize("name", DENSITIES)
+def test_boundary_of_the_true_set_is_where_p_crosses_alpha(name):
+    """So it can be drawn for every density: the p-value is finite where log f is not."""
+    density, alpha = DENSITIES[name], 0.3
+    grid = Grid.covering(density)
+    rings = filled_region(grid, grid.evaluate(density.p_value), alpha)
+    level_set = 16.0 if density is SQUARE else density.volume(alpha)
+    assert sum(area(ring) for ring in rings) == pytest.approx(level_set, rel=0.02)
+
+
 # Distance between sets
 
 
-@pytest.mark.parametrize("density", [DISC, FIG1, FIG2])
+@pytest.mark.parametrize("density", [DISC, *(each for each in DENSITIES.values() if each is not SQUARE)])
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.3])
 def test_the_true_set_against_itself(density, alpha):
     c = density.level(alpha)
+    coarse = 2 if density is HEAVY_TAIL else 1  # its cells are 0.2 units wide
     for accepted, atol in (
-        (lambda P: density.logpdf(P) - np.log(c), 5e-4),
-        (lambda P: density.logpdf(P) >= np.log(c), 2e-3),
+        (lambda P: density.logpdf(P) - np.log(c), 5e-4 * coarse),
+        (lambda P: density.logpdf(P) >= np.log(c), 2e-3 * coarse),
     ):
         distance = set_distance(density, alpha, accepted)
         assert distance.symmetric_difference_volume == 0
@@ -206,10 +203,73 @@ def test_a_grid_that_cuts_the_true_set_is_clipped():
 
 @pytest.mark.filterwarnings("error")
 def test_density_that_ends_abruptly():
+    """Every part of the square of area 3.6 is a minimum-volume set; those that contain E are nearest."""
     grid = Grid.covering([[-1.5, -1.5], [1.5, 1.5]], 360)
     distance = set_distance(Square(), 0.1, lambda P: 0.5 - np.abs(P).max(axis=1), grid)
     assert distance.false_alarm_rate == pytest.approx(0.75, abs=1e-6)
-    assert distance.symmetric_difference_volume == pytest.approx(3, abs=1e-6)
+    assert distance.symmetric_difference_volume == pytest.approx(2.6, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("right", "top", "volume", "mass"),
+    [
+        (1.6, 2.0, 0.0, 0.0),  # nine tenths of the square
+        (1.6, 2.5, 3.6, 0.0),  # strips above and below it as well
+        (2.0, 2.0, 1.6, 0.1),  # all of the square: a tenth too much
+        (0.0, 2.0, 6.4, 0.4),  # half of the square: two fifths too little
+        (2.5, 2.0, 1.6 + 2.0, 0.1),
+    ],
+)
+def test_a_set_on_a_plateau_against_the_nearest_minimum_volume_set(right, top, volume, mass):
+    """E is the rectangle -2 < x < right, |y| < top; the square is 4 wide, and its grid 5."""
+    grid = Grid.covering(SQUARE, 250)
+    x, y = grid.points.T
+    inside = ((x > -2) & (x < right) & (np.abs(y) < top)).reshape(grid.shape)
+    for accepted in (inside, np.where(inside, 1.0, -1.0)):
+        distance = set_distance(SQUARE, 0.1, accepted, grid)
+        assert distance.symmetric_difference_volume == pytest.approx(volume, abs=1e-6)
+        assert distance.symmetric_difference_mass == pytest.approx(mass, abs=1e-6)
+        assert distance.volume_ratio == pytest.approx((right + 2) * 2 * top / 14.4)
+        assert distance.clipped == (2.5 in (right, top))
+
+
+def test_a_plateau_below_a_peak_is_taken_in_part():
+    """A tower of mass 1/2 on a plain: T is the tower and the part of the plain still wanting."""
+
+    class Tower(Square):
+        def logpdf(self, X):
+            tall = np.log(np.where(np.abs(X).max(axis=1) <= 0.5, 0.5, 0.5 / 3))
+            return np.where((np.abs(X) <= 1).all(axis=1), tall, -np.inf)
+
+    grid = Grid.covering([[-1.5, -1.5], [1.5, 1.5]], 360)
+    density = Tower()
+    assert density.volume(0.25) == pytest.approx(1 + 1.5, rel=5e-3)
+    tower, plain = (lambda P: np.abs(P).max(axis=1) <= 0.5), (lambda P: np.abs(P).max(axis=1) <= 1)
+    for accepted, mass in (
+        (tower, 0.25),  # the part of the plain is missing
+        (plain, 0.25),  # too much of the plain
+        (lambda P: plain(P) & ~tower(P), 0.5 + 0.25),  # no tower, and too much of the plain
+        (lambda P: tower(P) | (plain(P) & (P[:, 0] > 0)), 0.0),  # half of the plain, whichever half
+    ):
+        distance = set_distance(density, 0.25, accepted, grid)
+        assert distance.symmetric_difference_mass == pytest.approx(mass, abs=5e-3)
+
+
+def test_a_cell_at_the_level_by_chance_is_no_plateau():
+    point = GRID.points[[12_345]]
+    alpha = DISC.p_value(point)[0]
+    level = DISC.logpdf(point)[0]
+    ties = np.sum(np.abs(DISC.logpdf(GRID.points) - level) < 1e-8)
+    assert 0 < ties <= 16
+    distance = set_distance(DISC, alpha, lambda P: DISC.logpdf(P) >= level - 1e-12)
+    assert distance.symmetric_difference_mass <= (1 + 1e-6) * ties * np.exp(level) * GRID.cell_area
+    assert distance.false_alarm_rate == pytest.approx(alpha, abs=2e-3)
+
+
+def test_heavy_tail_beyond_the_grid_counts_as_outside():
+    distance = set_distance(HEAVY_TAIL, 0.05, lambda P: np.ones(len(P)))
+    assert 0 < distance.false_alarm_rate < HEAVY_TAIL.negligible + 1e-3
+    assert distance.clipped
 
 
 @pytest.mark.parametrize("direction", [(1, 0), (-1, 0), (0, 1), (0, -1)])

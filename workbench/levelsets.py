@@ -7,6 +7,9 @@ from contourpy import FillType, LineType, contour_generator
 
 from .densities import Density
 
+PLATEAU = 1e-8
+"""Cells whose log f is so close to that of the level are taken to lie on a plateau of the density."""
+
 
 @dataclass(frozen=True, eq=False)
 class Grid:
@@ -48,8 +51,8 @@ class Grid:
         Parameters
         ----------
         target : Density with d = 2, or array_like of shape (N, 2)
-            A density is covered but for a mass of 1e-6; a sample, with a margin of a tenth of its extent on
-            every side.
+            A density is covered but for its negligible mass, 1e-6 unless the tail is heavy; a sample, with a
+            margin of a tenth of its extent on every side.
         n : int
             Cells along each side, at least 2.
 
@@ -65,7 +68,7 @@ class Grid:
         """
         if isinstance(target, Density):
             _check_planar(target)
-            lower, upper = target.bounds(tail=1e-6)
+            lower, upper = target.bounds(tail=target.negligible)
         else:
             X = np.asarray(target, dtype=float)
             if X.ndim != 2 or X.shape[1] != 2 or len(X) == 0 or not np.isfinite(X).all():
@@ -160,6 +163,9 @@ def filled_region(grid, values, level):
 class SetDistance:
     """How far an estimated nominal region E is from the true minimum-volume set T of mass 1 - alpha.
 
+    Where f is constant at the level of T, as under a uniform density, T is not unique: any part of that
+    plateau with the mass still wanting serves. T is then the minimum-volume set nearest to E.
+
     Attributes
     ----------
     symmetric_difference_volume : float
@@ -171,7 +177,7 @@ class SetDistance:
     false_alarm_rate : float
         The probability outside E; alpha, if E = T.
     clipped : bool
-        Whether E or T reaches the border of the grid, so that the volumes are but those within it.
+        Whether E or {f >= c(alpha)} reaches the border of the grid, so that the volumes are but those within.
     """
 
     symmetric_difference_volume: float
@@ -192,8 +198,8 @@ def set_distance(density, alpha, accepted, grid=None):
     accepted : callable, or array of shape (ny, nx)
         The region: an array on the grid, or a function of points (N, 2) that returns one of shape (N,).
         Real: nominal where positive, as ``scores - threshold``; the cells along the boundary count in part,
-        and masses are good to some 1e-4 on the default grid. Boolean: nominal where True; cells count as a
-        whole, and masses are good to some 1e-3.
+        and masses are good to some 1e-4 on the default grid, 1e-3 under a heavy tail. Boolean: nominal where
+        True; cells count as a whole, and masses are good to some 1e-3.
     grid : Grid, optional
         By default ``Grid.covering(density)``. Nothing beyond it counts as accepted: where a detector accepts
         the far field, the volume is that within the grid, and the result says that it is ``clipped``.
@@ -224,6 +230,12 @@ def set_distance(density, alpha, accepted, grid=None):
     # Like against like, so that a boolean region does not differ from its own smoothed boundary.
     E, T = (accepted, truth >= 0) if boolean else (_coverage(accepted), _coverage(truth))
     differing = np.abs(E - T)
+    plateau = np.abs(truth) < PLATEAU
+    if plateau.any():
+        # A T that contains E there, or is contained in E, differs from it by the excess alone.
+        wanting = 1 - alpha - mass[(truth > 0) & ~plateau].sum()
+        share = np.clip(wanting / mass[plateau].sum(), 0, 1)
+        differing[plateau] = abs(E[plateau].mean() - share)
     return SetDistance(
         symmetric_difference_volume=float(differing.sum() * grid.cell_area),
         symmetric_difference_mass=float((differing * mass).sum()),

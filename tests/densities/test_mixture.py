@@ -1,5 +1,3 @@
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,56 +5,12 @@ from hypothesis import strategies as st
 from scipy import integrate, optimize, stats
 from scipy.special import gammaln
 
-from workbench import densities
-from workbench.densities import FIG1, FIG2, Density, GaussianMixture
+from workbench.densities import FIG1, FIG2, GaussianMixture
 
 ALPHAS = np.array([1e-3, 0.01, 0.05, 0.1, 0.3, 0.5, 0.8, 0.95, 0.99])
 ONE = GaussianMixture([1.0], [[1.0, -2.0]], [[[2.0, 0.7], [0.7, 0.5]]])
 LINE = GaussianMixture([0.3, 0.7], [[0.0], [4.0]], [[[1.0]], [[2.0]]])
 NESTED = GaussianMixture([0.5, 0.5], [[0, 0], [0, 0]], [np.eye(2), 9 * np.eye(2)])
-
-
-class ThroughItsBox(Density):
-    """A known density without what is special to Gaussians."""
-
-    def __init__(self, density):
-        self.density, self.d = density, density.d
-
-    def sample(self, n, random_state=None):
-        return self.density.sample(n, random_state)
-
-    def logpdf(self, X):
-        return self.density.logpdf(X)
-
-    def bounds(self, tail=1e-6):
-        return self.density.bounds(tail)
-
-
-class TooSmallABox(ThroughItsBox):
-    def bounds(self, tail=1e-6):
-        return super().bounds(tail) / 4
-
-
-class Square(Density):
-    """Uniform on [-1, 1]^2: f has but one value, and no minimum-volume set is unique."""
-
-    d = 2
-
-    def sample(self, n, random_state=None):
-        return np.random.default_rng(random_state).uniform(-1, 1, (n, 2))
-
-    def logpdf(self, X):
-        return np.where((np.abs(X) <= 1).all(axis=1), -np.log(4), -np.inf)
-
-    def bounds(self, tail=1e-6):
-        return np.array([[-1.0, -1.0], [1.0, 1.0]])
-
-
-class Disc(Square):
-    """Uniform on the unit disc: f falls to zero inside the box."""
-
-    def logpdf(self, X):
-        return np.where(np.square(X).sum(axis=1) <= 1, -np.log(np.pi), -np.inf)
 
 
 def mass_below_by_slices(density, levels, slices=2001):
@@ -145,14 +99,6 @@ def test_one_gaussian_in_space_within_its_standard_error(d):
     assert ((error > 0) & np.isfinite(error)).all()
 
 
-@pytest.mark.parametrize("density", [Square(), Disc()])
-def test_uniform(density):
-    area = 1 / density.pdf(np.zeros((1, 2)))[0]
-    np.testing.assert_array_equal(density.p_value([[0.0, 0.0], [-0.5, 0.7], [1.5, 0.0]]), [1, 1, 0])
-    assert density.volume(0.25) == pytest.approx(0.75 * area, rel=1e-3)
-    assert density.level(0.25) == pytest.approx(1 / area, rel=1e-6)
-
-
 # The truth against the definition
 
 
@@ -178,28 +124,6 @@ def test_level_p_value_and_volume_agree():
         for alpha in (0.05, 0.3):
             slope = (density.volume(alpha - 1e-3) - density.volume(alpha + 1e-3)) / 2e-3
             assert slope == pytest.approx(1 / density.level(alpha), rel=1e-3)
-
-
-@pytest.mark.parametrize("density", [FIG1, NESTED, LINE])
-def test_quadrature_error_is_small_and_honest(density):
-    X = density.sample(3000, random_state=2)
-    p, error = density.p_value(X, return_error=True)
-    fine = densities._LevelTable(*density._cells(3 * densities.CELLS, 0)).mass_below(density.logpdf(X))
-    assert np.abs(p - fine).max() < 5e-5
-    assert np.abs(p - fine).max() < error.max() < 2e-4
-    volume, error = density.volume(ALPHAS, return_error=True)
-    assert (error < 1e-5 * volume).all()
-    assert density.level(0.05, return_error=True)[1] < 1e-4 * density.level(0.05)
-
-
-@pytest.mark.parametrize("density", [FIG1, FIG2, LINE])
-def test_any_density_through_its_box(density):
-    X = density.sample(500, random_state=2)
-    boxed = ThroughItsBox(density)
-    np.testing.assert_allclose(boxed.p_value(X), density.p_value(X), atol=2e-4)
-    np.testing.assert_allclose(boxed.volume(ALPHAS), density.volume(ALPHAS), rtol=2e-4)
-    with pytest.raises(ValueError, match=r"holds mass 0\.\d+ instead of 1: widen the bounds"):
-        TooSmallABox(density).p_value(X)
 
 
 def test_bayes_auc_of_figure_2():
@@ -316,16 +240,6 @@ def test_truth_is_reproducible():
     assert first == second
 
 
-@pytest.mark.parametrize("density", [FIG1, FIG2, LINE])
-def test_bounds_hold_all_but_the_tail(density):
-    X = density.sample(100_000, random_state=0)
-    for tail in (0.1, 1e-2, 1e-6):
-        lower, upper = density.bounds(tail)
-        inside = np.all((lower <= X) & (upper >= X), axis=1)
-        assert np.mean(~inside) <= tail
-    np.testing.assert_array_less(density.bounds(1e-6)[0], density.bounds(1e-2)[0])
-
-
 def test_densities_of_the_paper():
     np.testing.assert_array_equal(FIG1.means, [[4, 1], [4, -1]])
     assert FIG1.pdf([[4, 1]])[0] == pytest.approx((1 + np.exp(-4)) / (2 * np.pi))
@@ -352,41 +266,13 @@ I2 = np.eye(2)
         (([np.nan], [[0, 0]], [I2]), "weights must be finite"),
         (([1.0], [[0, 0]], [[[1, 0.5], [0, 1]]]), r"symmetric, got \[\[1.0, 0.5\], \[0.0, 1.0\]\]: use"),
         (([0.5] * 2, [[0, 0]] * 2, [1e12 * I2, [[1, 0.5], [0, 1]]]), "must be symmetric"),
-        (([1.0], [[0, 0]], [[[1, 2], [2, 1]]]), r"not positive definite \(smallest eigenvalue -1\): drop"),
-        (([1.0], [[0, 0]], [[[1, 1], [1, 1]]]), "not positive definite"),
+        (([1.0], [[0, 0]], [[[1, 2], [2, 1]]]), r"positive definite, got smallest eigenvalue -1: drop"),
+        (([1.0], [[0, 0]], [[[1, 1], [1, 1]]]), "covariances must be positive definite"),
     ],
 )
 def test_hostile_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         GaussianMixture(*parameters)
-
-
-@pytest.mark.parametrize("alpha", [0, 1, -0.1, 1.5, np.nan, [0.1, 1.0]])
-def test_hostile_alpha(alpha):
-    for question in (FIG1.level, FIG1.volume):
-        with pytest.raises(ValueError, match=r"alpha must lie strictly between 0 and 1, got .*: 0\.05"):
-            question(alpha)
-    with pytest.raises(ValueError, match="tail must lie"):
-        FIG1.bounds(alpha)
-
-
-def test_hostile_points():
-    for question in (FIG1.pdf, FIG1.logpdf, FIG1.p_value):
-        with pytest.raises(ValueError, match=r"shape \(n, 2\), got \(2,\): one row a point"):
-            question([1.0, 2.0])
-        with pytest.raises(ValueError, match=r"shape \(n, 2\), got \(3, 3\)"):
-            question(np.zeros((3, 3)))
-        with pytest.raises(ValueError, match="finite, got nan: drop or impute"):
-            question([[0.0, np.nan]])
-        with pytest.raises(ValueError, match="finite, got -inf"):
-            question([[0.0, -np.inf]])
-        assert question(np.empty((0, 2))).shape == (0,)
-
-
-@pytest.mark.parametrize("n", [0, -3, 2.5, "ten", None])
-def test_hostile_sample_size(n):
-    with pytest.raises(ValueError, match="n must be a whole number, at least 1, got"):
-        FIG1.sample(n)
 
 
 def test_parameters_cannot_go_stale():
@@ -396,9 +282,3 @@ def test_parameters_cannot_go_stale():
     assert density.weights[0] == 1
     with pytest.raises(ValueError, match="read-only"):
         density.means[0] = 2.0
-
-
-def test_examples_in_the_docstrings():
-    outcome = doctest.testmod(densities)
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
