@@ -1,6 +1,7 @@
 """Level sets in the plane: grids, level curves, and how far an estimated set is from the true one."""
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 from contourpy import FillType, LineType, contour_generator
@@ -187,6 +188,101 @@ class SetDistance:
     clipped: bool
 
 
+class TrueSets:
+    """The true minimum-volume sets of a density on a grid, worked out once for many comparisons.
+
+    Parameters
+    ----------
+    density : Density with d = 2
+    grid : Grid, optional
+        By default ``Grid.covering(density)``.
+
+    Attributes
+    ----------
+    density : Density
+    grid : Grid
+    log_f : array of shape (ny, nx)
+        log f at the cells' centres.
+    mass : array of shape (ny, nx)
+        Probability of each cell.
+
+    Raises
+    ------
+    ValueError
+        If the density is not in the plane, or the grid's cells miss or misjudge more than a twentieth of
+        the mass.
+    """
+
+    def __init__(self, density, grid=None):
+        _check_planar(density)
+        self.density = density
+        self.grid = Grid.covering(density) if grid is None else grid
+        self.log_f = self.grid.evaluate(density.logpdf)
+        self.mass = np.exp(self.log_f) * self.grid.cell_area
+        if not abs(self.mass.sum() - 1) < 0.05:
+            raise ValueError(
+                f"The cells of the grid carry mass {self.mass.sum():.3g} instead of 1: use a grid that is "
+                "wider, or finer than the density's details, as Grid.covering(density, n) for a large n."
+            )
+
+        self._known = lru_cache(maxsize=64)(self._work_out)
+
+    def boundary(self, alpha):
+        """Boundary of the minimum-volume set of mass 1 - alpha: a list of arrays of shape (k, 2)."""
+        return contour_lines(self.grid, self._p, alpha)
+
+    @cached_property
+    def _p(self):
+        return self.grid.evaluate(self.density.p_value)
+
+    def false_alarm_rate(self, values, thresholds):
+        """Probability of {values < threshold}, for each of many thresholds.
+
+        Parameters
+        ----------
+        values : array of shape (ny, nx)
+            Scores on the grid; cells count as a whole.
+        thresholds : array of shape (q,)
+
+        Returns
+        -------
+        array of shape (q,)
+        """
+        order = np.argsort(values, axis=None)
+        below = np.concatenate([[0.0], np.cumsum(self.mass.ravel()[order])])
+        return below[np.searchsorted(values.ravel()[order], thresholds)] / below[-1]
+
+    def distance(self, alpha, accepted):
+        """Compare an estimated nominal region with the true set: see :func:`set_distance`."""
+        grid, mass = self.grid, self.mass
+        accepted = grid.evaluate(accepted) if callable(accepted) else np.asarray(accepted)
+        boolean = accepted.dtype == bool
+        accepted = _checked_field(grid, accepted)
+        level, volume, share = self._known(float(alpha))
+        truth = self.log_f - level
+        # Like against like, so that a boolean region does not differ from its own smoothed boundary.
+        E, T = (accepted, truth >= 0) if boolean else (_coverage(accepted), share)
+        differing = np.abs(E - T)
+        plateau = np.abs(truth) < PLATEAU
+        if plateau.any():
+            # A T that contains E there, or is contained in E, differs from it by the excess alone.
+            wanting = 1 - alpha - mass[(truth > 0) & ~plateau].sum()
+            part = np.clip(wanting / mass[plateau].sum(), 0, 1)
+            differing[plateau] = abs(E[plateau].mean() - part)
+        return SetDistance(
+            symmetric_difference_volume=float(differing.sum() * grid.cell_area),
+            symmetric_difference_mass=float((differing * mass).sum()),
+            volume_ratio=float(E.sum() * grid.cell_area / volume),
+            false_alarm_rate=float(max(0.0, 1 - (E * mass).sum())),
+            clipped=_reaches_border(E + T > 0),
+        )
+
+    def _work_out(self, alpha):
+        """Return the logarithm of the level, the volume, and the share of each cell in the true set."""
+        level = np.log(self.density.level(alpha))
+        return level, self.density.volume(alpha), _coverage(self.log_f - level)
+
+
 def set_distance(density, alpha, accepted, grid=None):
     """Compare an estimated nominal region with the true minimum-volume set, cell by cell.
 
@@ -214,35 +310,7 @@ def set_distance(density, alpha, accepted, grid=None):
         If the density is not in the plane, alpha is not in (0, 1), the region is not finite or has another
         shape than the grid, or the grid's cells miss or misjudge more than a twentieth of the mass.
     """
-    _check_planar(density)
-    grid = Grid.covering(density) if grid is None else grid
-    accepted = grid.evaluate(accepted) if callable(accepted) else np.asarray(accepted)
-    boolean = accepted.dtype == bool
-    accepted = _checked_field(grid, accepted)
-    log_f = grid.evaluate(density.logpdf)
-    truth = log_f - np.log(density.level(alpha))
-    mass = np.exp(log_f) * grid.cell_area
-    if not abs(mass.sum() - 1) < 0.05:
-        raise ValueError(
-            f"The cells of the grid carry mass {mass.sum():.3g} instead of 1: use a grid that is wider, or "
-            "finer than the density's details, as Grid.covering(density, n) for a large n."
-        )
-    # Like against like, so that a boolean region does not differ from its own smoothed boundary.
-    E, T = (accepted, truth >= 0) if boolean else (_coverage(accepted), _coverage(truth))
-    differing = np.abs(E - T)
-    plateau = np.abs(truth) < PLATEAU
-    if plateau.any():
-        # A T that contains E there, or is contained in E, differs from it by the excess alone.
-        wanting = 1 - alpha - mass[(truth > 0) & ~plateau].sum()
-        share = np.clip(wanting / mass[plateau].sum(), 0, 1)
-        differing[plateau] = abs(E[plateau].mean() - share)
-    return SetDistance(
-        symmetric_difference_volume=float(differing.sum() * grid.cell_area),
-        symmetric_difference_mass=float((differing * mass).sum()),
-        volume_ratio=float(E.sum() * grid.cell_area / density.volume(alpha)),
-        false_alarm_rate=float(max(0.0, 1 - (E * mass).sum())),
-        clipped=_reaches_border(E + T > 0),
-    )
+    return TrueSets(density, grid).distance(alpha, accepted)
 
 
 def _coverage(values):

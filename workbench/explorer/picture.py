@@ -113,7 +113,7 @@ def summary(fit, measures, alpha):
         )
     elif np.isfinite(rate):
         lines.append(
-            f"<b>alarms on {rate:.3f}</b> of {len(measures.p)} held-out nominal points at &alpha; = {alpha:.2f}"
+            f"<b>alarms on {rate:.3f}</b> of {len(measures.p)} held-out points at &alpha; = {alpha:.2f}"
         )
         lines.append("no density is known here")
     else:
