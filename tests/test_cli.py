@@ -32,6 +32,21 @@ def test_lab_opens_the_start_notebook_and_passes_options_on(started):
     assert command[5:] == ["--no-browser", "--port=8889"]
 
 
+def test_dashboard_is_local_and_asks_for_a_token(started):
+    outcome = CliRunner().invoke(cli.main, ["dashboard", "--port=8899", "--Voila.base_url=/x/"])
+    assert outcome.exit_code == 0
+    (command,) = started
+    assert command[:3] == [sys.executable, "-m", "voila"]
+    assert Path(command[3]).exists()
+    assert "--Voila.ip=127.0.0.1" in command
+    token = next(option for option in command if option.startswith("--token=")).removeprefix("--token=")
+    assert len(token) >= 32
+    assert f"http://127.0.0.1:8899/?token={token} " in outcome.output
+    assert command[-1] == "--Voila.base_url=/x/"
+    CliRunner().invoke(cli.main, ["dashboard"])
+    assert f"--token={token}" not in started[1]
+
+
 def test_lab_of_an_installed_package_copies_the_notebooks(started, monkeypatch, tmp_path):
     installed = tmp_path / "site-packages" / "workbench"
     (installed / "notebooks").mkdir(parents=True)

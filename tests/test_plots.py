@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -24,6 +26,9 @@ def figure():
     return plots.level_curves([panel([1, 2, 2]), panel([1, 2, 3, 3])], (-1, 5), (-2, 2), "a", "b")
 
 
+LEVELS = ("lowest level", "levels between", "highest level")
+
+
 def named(figure, name, column=0):
     return [trace for trace in figure.data if trace.name == name][column]
 
@@ -31,9 +36,10 @@ def named(figure, name, column=0):
 def test_both_panels_have_the_same_traces_and_one_legend(figure):
     assert isinstance(figure, go.Figure)
     half = len(figure.data) // 2
-    assert [t.name for t in figure.data[:half]] == [t.name for t in figure.data[half:]]
+    names = [t.name for t in figure.data[:half]]
+    assert names == [t.name for t in figure.data[half:]]
     shown = [t.name for t in figure.data if t.showlegend]
-    assert len(shown) == len(set(shown)) == half
+    assert shown == [name for name in names if name not in ("p-value", plots.NEIGHBOURS)]
 
 
 def test_points_are_grouped_by_level(figure):
@@ -45,7 +51,7 @@ def test_points_are_grouped_by_level(figure):
 
 def test_one_level_is_drawn_once():
     traces = {trace["name"]: trace for trace in plots.panel_traces(panel([2, 2]))}
-    assert [len(traces[name]["x"]) for name in plots.LEVEL_MARKERS] == [0, 0, 2]
+    assert [len(traces[name]["x"]) for name in LEVELS] == [0, 0, 2]
 
 
 def test_curves_are_separated_by_gaps(figure):
@@ -68,5 +74,70 @@ def test_axes_are_fixed_linked_and_to_scale(figure):
 
 def test_colours_are_distinct(figure):
     half = figure.data[: len(figure.data) // 2]
-    colours = [t.line.color if t.mode == "lines" else t.marker.color for t in half]
-    assert len(set(colours)) == len(colours)
+    marks = [
+        (t.line.color, t.line.dash) if t.mode == "lines" else (t.marker.color, t.marker.symbol)
+        for t in half
+        if t.name not in ("p-value", plots.NEIGHBOURS)
+    ]
+    assert len(set(marks)) == len(marks)
+
+
+def test_points_by_p_value_replace_those_by_level():
+    by_p = dataclasses.replace(panel([1, 2, 3]), p=np.array([0.2, 0.5, 1.0]))
+    traces = {trace["name"]: trace for trace in plots.panel_traces(by_p)}
+    assert [len(traces[name]["x"]) for name in LEVELS] == [0, 0, 0]
+    np.testing.assert_array_equal(traces["p-value"]["marker"]["color"], [0.2, 0.5, 1.0])
+    assert len(plots.panel_traces(by_p)) == len(plots.panel_traces(panel([1, 2, 3])))
+
+
+def test_hovering_tells_the_details_of_the_point_itself():
+    details = {"rank": np.array([0.1, 0.6, 0.9]), "g": np.array([1.0, 2.0, 3.0])}
+    traces = {
+        t["name"]: t for t in plots.panel_traces(dataclasses.replace(panel([1, 3, 2]), details=details))
+    }
+    highest = traces["highest level"]
+    np.testing.assert_array_equal(highest["x"], [2])
+    np.testing.assert_array_equal(highest["customdata"], [[0.6, 2.0]])
+    assert "rank: %{customdata[0]:.3~g}<br>g: %{customdata[1]:.3~g}" in highest["hovertemplate"]
+
+
+def test_support_and_held_out_points_are_marked():
+    marked = dataclasses.replace(panel([1, 2, 3]), support=np.array([0, 2]), held_out=np.array([[7.0, 8.0]]))
+    traces = {t["name"]: t for t in plots.panel_traces(marked)}
+    np.testing.assert_array_equal(traces["support vector"]["x"], [0, 4])
+    np.testing.assert_array_equal(traces["only calibrates"]["y"], [8])
+
+
+def test_a_panel_may_be_empty():
+    empty = plots.Panel("", np.empty((0, 2)), np.empty(0, int), [(0.1, [])], [], [], [])
+    assert all(len(trace["x"]) == 0 for trace in plots.panel_traces(empty))
+
+
+def checks(name, rate=0.07):
+    alphas = np.linspace(0.1, 0.5, 5)
+    p = np.array([0.02, 0.03, 0.5, 0.9])
+    ladder = np.array([0.1, 0.5])
+    return plots.Checks(
+        name, alphas, 1.2 * alphas, 2 * alphas, p, p, ladder, ladder / 2, 1 + ladder, 0.05, rate
+    )
+
+
+def test_checks_show_both_detectors_apart():
+    figure = plots.check_plots(checks("left"), checks("right", 0.2))
+    assert len(figure.data) == len(plots.check_traces(checks("a"), checks("b")))
+    assert [t.name for t in figure.data if t.showlegend is not False] == ["ideal", "left", "right"]
+    left, right = (named(figure, name) for name in ("left", "right"))
+    assert (left.line.color, left.line.dash) != (right.line.color, right.line.dash)
+    assert named(figure, "right, chosen level").y[0] == 0.2
+    histogram = named(figure, "left", 1)
+    widths = np.diff(histogram.x)
+    assert widths @ histogram.y[:-1] == pytest.approx(1)  # a density
+    assert histogram.y[0] == pytest.approx(10)  # two of four points in the first of 20 bins
+    np.testing.assert_allclose(named(figure, "left: volume ratio - 1").y, [0.1, 0.5])
+
+
+def test_checks_of_nothing_show_nothing():
+    nothing = np.empty(0)
+    empty = plots.Checks("none", *[nothing] * 8, np.nan, np.nan)
+    for _, trace in plots.check_traces(empty, empty)[4:]:
+        assert not np.isfinite(np.asarray(trace["y"], float)).any()

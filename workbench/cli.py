@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import click
 
 PACKAGE = Path(__file__).resolve().parent
 START = "00_start_here.ipynb"
+DASHBOARD = "dashboard.ipynb"
 
 
 @click.group()
@@ -29,10 +31,30 @@ def lab(jupyterlab_options):
     notebooks = _notebooks()
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={notebooks.parent}"]
     command += [f"--LabApp.default_url=/lab/tree/{notebooks.name}/{START}", *jupyterlab_options]
-    try:
-        sys.exit(subprocess.run(command, check=False).returncode)
-    except KeyboardInterrupt:  # JupyterLab had it too, and has asked its own question
-        sys.exit(130)
+    sys.exit(_run(command))
+
+
+@main.command(context_settings={"ignore_unknown_options": True})
+@click.option("--port", default=8866, show_default=True, help="Port to listen on.")
+@click.argument("voila_options", nargs=-1, type=click.UNPROCESSED)
+def dashboard(port, voila_options):
+    """Serve the explorer as a page without code.
+
+    It listens on this machine only and asks for the token in the address that is printed. Options such as
+    --Voila.ip=0.0.0.0 are passed on to Voila.
+    """
+    token = secrets.token_urlsafe(24)
+    command = [
+        sys.executable,
+        "-m",
+        "voila",
+        str(_notebooks() / DASHBOARD),
+        "--no-browser",
+        "--show_tracebacks=True",
+    ]
+    command += ["--Voila.ip=127.0.0.1", f"--port={port}", "--Voila.port_retries=0", f"--token={token}"]
+    click.echo(f"Open http://127.0.0.1:{port}/?token={token} (Ctrl-C ends it).")
+    sys.exit(_run([*command, *voila_options]))
 
 
 @main.command()
@@ -90,6 +112,14 @@ def path(n, tol, jobs):
         f"{record['fits']} fits at n = {n} in {record['seconds'] / 60:.1f} minutes, "
         f"largest relative gap {record['largest gap']:.1e}"
     )
+
+
+def _run(command):
+    """Run a server until it ends, and return its exit code."""
+    try:
+        return subprocess.run(command, check=False).returncode
+    except KeyboardInterrupt:  # the server had it too, and has asked its own question if it has one
+        return 130
 
 
 def _notebooks():

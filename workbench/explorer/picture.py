@@ -96,30 +96,29 @@ def checks(fit, measures, alpha):
 
 
 def summary(fit, measures, alpha):
-    """Certificate, and what the region at alpha really does, as lines of HTML: always as many."""
+    """Certificate, and what the region at alpha really does, as four lines of HTML."""
     solution, detector = fit.detector.solution_, fit.detector
-    missed = "" if solution.converged else ", tolerance missed"
+    missed = "" if solution.converged else " (tolerance missed)"
     lines = [
-        f"{solution.n_pairs:,} pairs, relative gap {solution.gap:.1e}{missed}, {solution.solver}, "
-        f"{len(detector.support_)} of {len(detector.levels_)} points support g"
+        f"{solution.n_pairs:,} pairs, {solution.solver}, relative gap {solution.gap:.0e}{missed}, "
+        f"{len(detector.support_)} support vectors"
     ]
     known = at_level(fit, alpha)
     rate, difference = known["false_alarm_rate"], known["symmetric_difference_mass"]
     if np.isfinite(difference):
-        lines.append(f"<b>true false-alarm rate {rate:.3f}</b> at &alpha; = {alpha:.2f}")
-        lines.append(
-            f"mass off the true set {difference:.3f}, volume &times; {known['volume_ratio']:.2f}; Kendall "
-            f"&tau; with the truth: p {measures.tau:.2f}, ranks {measures.rank_tau:.2f}"
-        )
+        lines += [
+            f"<b>true false-alarm rate {rate:.3f}</b> at &alpha; = {alpha:.2f}",
+            f"off the true set: mass {difference:.3f}, volume &times; {known['volume_ratio']:.2f}",
+            f"Kendall &tau; with the truth: p {measures.tau:.2f}, ranks {measures.rank_tau:.2f}",
+        ]
     elif np.isfinite(rate):
         lines.append(
             f"<b>alarms on {rate:.3f}</b> of {len(measures.p)} held-out points at &alpha; = {alpha:.2f}"
         )
         lines.append("no density is known here")
     else:
-        lines.append(f"accepted at &alpha; = {alpha:.2f}: all but the lowest scores of the points drawn")
-        lines.append("no density is known here")
-    return "<br>".join(lines)
+        lines += [f"learned set at &alpha; = {alpha:.2f}", "no density is known here"]
+    return f'<div style="line-height: 1.4">{"<br>".join(lines)}</div>'
 
 
 def status(fits):

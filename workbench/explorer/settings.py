@@ -130,7 +130,7 @@ class Settings(traitlets.HasTraits):
                 setattr(self, name, value)
 
 
-NAMES = tuple(Settings.class_trait_names())
+NAMES = tuple(name for name, value in vars(Settings).items() if isinstance(value, traitlets.TraitType))
 """Names of all settings."""
 
 VIEW = ("alpha", "colour", "show_support")

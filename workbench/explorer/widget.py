@@ -144,15 +144,15 @@ class Explorer(Settings):
             raise
         except Exception as error:  # whatever it is, it must not take the widget down
             with self._lock:
-                if self.data == DRAWN:
-                    self._show_board()
                 self._message = str(error) or type(error).__name__
                 self._complain(self._message)
+                if self.data == DRAWN:
+                    self._show_board()
 
     def _show_busy(self):
         with self._lock:
             if self._busy is not None:
-                self._status.value = "<b>&#9203; fitting &hellip;</b>"
+                self._status.value = "<b>fitting &hellip;</b>"
 
     def _say(self, html):
         if self._busy is not None:
@@ -296,10 +296,11 @@ class Explorer(Settings):
         if change["new"]:
             settings, note = PRESETS[change["new"]]
             self.set(**settings)
-            self._note.value = f"<i>{escape(note)}</i>"
+            self._note.value = f"<b>{escape(change['new'])}.</b> {escape(note)}"
+            self._preset.value = ""  # so that it can be chosen again
 
     def _on_reset(self, _):
-        self._preset.value = self._note.value = ""
+        self._note.value = ""
         self.set()
 
     def _on_restore(self, _):
@@ -327,7 +328,7 @@ class Explorer(Settings):
     def _build(self):
         c = self._controls
         self._status, self._note, self._link = widgets.HTML(), widgets.HTML(), widgets.HTML()
-        self._lines = [widgets.HTML(layout={"width": "50%", "height": "6em"}) for _ in SIDES]
+        self._lines = [widgets.HTML(layout={"width": "50%", "height": "6.5em"}) for _ in SIDES]
         self._columns, self._absolute, self._preset = column_choosers(), absolute_boxes(), preset_chooser()
         self._preset.observe(self._on_preset, "value")
         for name, box in self._columns.items():
@@ -365,4 +366,6 @@ class Explorer(Settings):
         fold = widgets.Accordion(
             [more, share], titles=("levels, loss, calibration, solver, colours", "save and share")
         )
-        return widgets.VBox([top, fold, self._note, self._curves, widgets.HBox(self._lines), self._plots])
+        below = widgets.HBox(self._lines)
+        rows = [top, fold, self._note, self._curves, below, self._plots]
+        return widgets.VBox(rows, layout={"max_width": "900px"})

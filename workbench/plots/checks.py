@@ -11,7 +11,12 @@ from plotly.subplots import make_subplots
 SIDE_STYLES = (("#E69F00", "circle", "dot"), ("#0072B2", "diamond", "solid"))
 """Colour, symbol and dash of the left and the right detector, from Okabe and Ito's palette."""
 
-TITLES = ("(a) false alarms", "(b) p of nominal points", "(c) learned p, true p", "(d) off the true set")
+TITLES = (
+    "(a) false alarms",
+    "(b) p of nominal points",
+    "(c) learned p, true p",
+    "(d) mass, volume (thin) off",
+)
 
 AXES = (
     ("level \u03b1", (0, 0.5), (0, 0.6)),

@@ -178,7 +178,8 @@ def _point_traces(panel):
         }
 
     by_level = panel.p is None
-    lowest, highest = panel.levels == panel.levels.min(), panel.levels == panel.levels.max()
+    largest = panel.levels.max(initial=0)
+    lowest, highest = panel.levels == panel.levels.min(initial=largest), panel.levels == largest
     groups = (lowest & ~highest, ~lowest & ~highest, highest)
     traces = [
         points(group & by_level, name, {"color": colour, "symbol": symbol, "size": 5, "opacity": 0.55})
