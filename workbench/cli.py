@@ -114,6 +114,21 @@ def path(n, tol, jobs):
     )
 
 
+@bench.command()
+@click.option("--out", default="benchmarks", show_default=True, help="Folder for JSON and table.")
+@click.option("--n", default=600, show_default=True, help="Sample size.")
+@click.option("--repetitions", default=7, show_default=True, help="Moves of each kind.")
+def explorer(out, n, repetitions):
+    """Explorer: milliseconds from a key press to a changed picture, in JupyterLab in a real browser."""
+    try:
+        from .benchmarks import explorer as benchmark
+
+        frame = benchmark.run(n, repetitions, report=click.echo)
+    except (ImportError, RuntimeError) as error:
+        raise click.ClickException(f"{error} (Playwright comes with the extra `bench`.)") from error
+    click.echo(f"Written to {benchmark.save(frame, out, n)}.")
+
+
 def _run(command):
     """Run a server until it ends, and return its exit code."""
     try:

@@ -136,7 +136,7 @@ def test_absolute_values_are_shown_and_can_be_set(explorer):
     assert C.value == pytest.approx(100 / 120, rel=1e-3)
     sigma.value, C.value = 1.5, 0.01
     assert right(explorer).sigma_ == pytest.approx(1.5, rel=1e-3)
-    assert right(explorer).C_ == pytest.approx(0.01, rel=1e-3)
+    assert pytest.approx(0.01, rel=1e-3) == right(explorer).C_
     fits = explorer.fits
     sigma.value = -1.0
     assert "must lie between" in explorer._status.value

@@ -38,7 +38,7 @@ def chromium():
 
 @contextmanager
 def serving(command, status):
-    """Run a server on a free port of this machine, with a home of its own, and yield its address.
+    """Run a server on a free port of this machine, with a home of its own; yield its address and its log.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def serving(command, status):
                 address = f"http://127.0.0.1:{port}"
                 if not _answers(f"{address}{status}", process):
                     raise RuntimeError(f"The server did not start: {(home / 'log').read_text()[-2000:]}")
-                yield address
+                yield address, home / "log"
             finally:
                 process.terminate()
                 process.wait(20)
@@ -87,7 +87,7 @@ def lab(folder):
         arguments += ["--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}", "--allow-root"]
         return [*arguments, f"--ServerApp.root_dir={folder}", "--LabApp.extension_manager=readonly"]
 
-    with serving(command, f"/api/status?token={TOKEN}") as address:
+    with serving(command, f"/api/status?token={TOKEN}") as (address, _):
         yield address
 
 
