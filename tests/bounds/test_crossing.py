@@ -11,7 +11,7 @@ from workbench.bounds import exceedance_probability
 
 
 def exact(limits):
-    """By integration: G_n(x) = b_n - x, G_j(x) = the integral of G_{j+1} from x to b_j, P{stay} = n! G_1(0)."""
+    """By integration: G_n(x) = b_n - x, G_j(x) = int_x^b_j G_{j+1}, P{stay} = n! G_1(0)."""
     n = len(limits)
     polynomial = [Fraction(1)]  # coefficients in x
     for b in reversed(limits):
@@ -33,7 +33,9 @@ def test_small_probabilities_keep_their_relative_accuracy(n):
     limits = [1 - Fraction(1, 10**6) ** (n + 1 - j) * Fraction(n + 1 - j, n + 1) for j in range(1, n + 1)]
     rounded = [Fraction(float(b)) for b in limits]  # exactly what the function is given
     assert 0 < exact(rounded) < 1e-5
-    assert exceedance_probability([float(b) for b in limits]) == pytest.approx(float(exact(rounded)), rel=1e-9)
+    assert exceedance_probability([float(b) for b in limits]) == pytest.approx(
+        float(exact(rounded)), rel=1e-9
+    )
 
 
 def test_closed_forms():
@@ -67,7 +69,9 @@ def test_curved_limits_against_simulation():
     broken = (np.sort(np.random.default_rng(0).random((repetitions, n)), axis=1) > limits).any(axis=1)
     p = exceedance_probability(limits)
     assert abs(broken.mean() - p) < 4 * np.sqrt(p * (1 - p) / repetitions)
-    assert abs(broken.mean() - exceedance_probability(limits - 0.005)) > 5 * np.sqrt(p * (1 - p) / repetitions)
+    assert abs(broken.mean() - exceedance_probability(limits - 0.005)) > 5 * np.sqrt(
+        p * (1 - p) / repetitions
+    )
 
 
 @pytest.mark.parametrize("limits", [[], [[0.5]], [0.2, np.nan]])

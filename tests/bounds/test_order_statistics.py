@@ -1,4 +1,6 @@
 import inspect
+import pkgutil
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -152,12 +154,12 @@ def test_coverage(method):
     n, m, delta = 80, 6, 0.1
     U = draws(6000, n)
     limits = bounds.upper_limits(n, delta, method)
-    broken = U[:, m - 1] > limits[m - 1] if method == "clopper_pearson" else (U > limits).any(axis=1)
+    broken = U[:, m - 1] > limits[m - 1] if method == "clopper_pearson" else (limits < U).any(axis=1)
     share, error = share_and_error(broken, delta)
     assert share < delta + error
     if method != "dkw":
         assert share > delta - error  # exact
-        assert np.mean((U > bounds.upper_limits(n, 2 * delta, method)).any(axis=1)) > delta + error  # control
+        assert np.mean((bounds.upper_limits(n, 2 * delta, method) < U).any(axis=1)) > delta + error  # control
 
 
 def test_clopper_pearson_does_not_cover_all_m_at_once():
@@ -257,7 +259,10 @@ def test_other_refusals():
 
 
 def test_every_public_name_exists_and_is_documented():
+    for room in pkgutil.iter_modules(bounds.__path__):
+        import_module(f"workbench.bounds.{room.name}")  # a room must not hide a function of its name
     for name in bounds.__all__:
+        assert callable(getattr(bounds, name))
         assert inspect.getdoc(getattr(bounds, name))
     with pytest.raises(AttributeError, match="no attribute 'missing'"):
         bounds.missing  # noqa: B018

@@ -37,15 +37,24 @@ def check_order(m, n):
 
 def check_positive(name, value, zero=False):
     """Return `value` as an array of finite numbers above zero (or zero too), or raise a ValueError."""
-    try:
-        numbers = np.asarray(value, dtype=float)
-        good = np.isfinite(numbers) & ((numbers >= 0) if zero else (numbers > 0))
-    except (TypeError, ValueError):
-        good = np.array(False)
-    if not good.size or not good.all():
+    numbers = np.asarray(value)
+    numeric = numbers.dtype.kind in "iuf" and numbers.size > 0
+    if not (numeric and (np.isfinite(numbers) & ((numbers >= 0) if zero else (numbers > 0))).all()):
         kind = "non-negative" if zero else "positive"
         raise ValueError(f"{name} must be finite and {kind}, got {value!r}.")
-    return numbers
+    return numbers.astype(float)
+
+
+def check_grid(rho, log_covering):
+    """Return radii and their log covering numbers as arrays of one shape (J,), or raise a ValueError."""
+    rho = np.atleast_1d(check_positive("rho", rho))
+    log_covering = np.atleast_1d(check_positive("log_covering", log_covering, zero=True))
+    if rho.shape != log_covering.shape or rho.ndim != 1:
+        raise ValueError(
+            f"rho and log_covering must be lists of one length, got shapes {rho.shape} and "
+            f"{log_covering.shape}: ln N(rho_j) for each rho_j."
+        )
+    return rho, log_covering
 
 
 def check_unit_scores(scores, norm):

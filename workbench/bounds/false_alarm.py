@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import learned, order_statistics, pac_bayes, resampling
-from .checks import check_count, check_positive, check_probability
+from . import learned, order_statistics, pac_bayesian, resampling
+from .checks import check_count, check_grid, check_positive, check_probability
 
 ONE = "one m, with probability 1 - delta"
 ALL = "all m at once, with probability 1 - delta"
@@ -59,7 +59,8 @@ def false_alarm_table(
     norm : float, optional
         ``|g|``.
     rho : float or array of shape (J,), optional
-        Grid of margins, fixed beforehand, for the bounds with margin.
+        Grid of margins, fixed beforehand, for the bounds with margin. Rademacher's and the corrected
+        Theorem 3 pay for its length, so that all its rows hold together.
     log_covering : float or array of shape (J,), optional
         ``ln N(rho)`` of the unit ball in nats, one for each rho; needs `rho`.
 
@@ -108,8 +109,10 @@ def false_alarm_table(
         )
     if scores is not None and len(scores) != n:
         raise ValueError(f"scores must be the n={n} training scores, got {len(scores)}.")
-    if log_covering is not None and rho is None:
-        raise ValueError("log_covering needs rho, the radii at which the covering numbers were computed.")
+    if log_covering is not None:
+        if rho is None:
+            raise ValueError("log_covering needs rho, the radii at which the covering numbers were computed.")
+        rho, log_covering = check_grid(rho, log_covering)
 
     rows = []
 
@@ -134,16 +137,16 @@ def false_alarm_table(
         limit = learned.sample_compression(m, n, support_vectors, delta, levels=levels)
         add("compression", limit, ALL, KERNEL + "; C and anchor too")
     if scores is not None:
-        add("PAC-Bayes", pac_bayes.pac_bayes(scores, m, norm, delta), ALL, KERNEL)
+        add("PAC-Bayes", pac_bayesian.pac_bayes(scores, m, norm, delta), ALL, KERNEL)
         if log_covering is not None:
             limit = learned.theorem3_rule(scores, m, norm, rho, log_covering, delta)
             add("Theorem 3 corrected, no margin", limit, ALL, COVER)
     if rho is not None:
         rho = np.atleast_1d(check_positive("rho", rho))
-        covers = [None] * len(rho) if log_covering is None else np.atleast_1d(log_covering)
+        covers = [None] * len(rho) if log_covering is None else log_covering
         for r, cover in zip(rho, covers, strict=True):
             margin = {"region": MARGIN, "rho": r}
-            add("PAC-Bayes, margin", pac_bayes.pac_bayes_margin(m, n, r, delta), ALL, KERNEL, **margin)
+            add("PAC-Bayes, margin", pac_bayesian.pac_bayes_margin(m, n, r, delta), ALL, KERNEL, **margin)
             add("Rademacher", learned.rademacher(m, n, r, delta / len(rho)), ALL, KERNEL, **margin)
             if cover is not None:
                 limit = learned.theorem3_corrected(m, n, cover, delta, radii=len(rho))

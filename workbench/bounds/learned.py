@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaln
 
-from .checks import check_count, check_order, check_positive, check_probability, check_unit_scores
+from .checks import check_count, check_grid, check_order, check_positive, check_probability, check_unit_scores
 from .order_statistics import clopper_pearson, upper_limit
 
 
@@ -148,13 +148,7 @@ def theorem3_rule(scores, m, norm, rho, log_covering, delta):
     g = check_unit_scores(scores, norm)
     m, n = check_order(m, len(g))
     delta = check_probability("delta", delta)
-    rho = np.atleast_1d(check_positive("rho", rho))
-    log_covering = np.atleast_1d(check_positive("log_covering", log_covering, zero=True))
-    if rho.shape != log_covering.shape or rho.ndim != 1:
-        raise ValueError(
-            f"rho and log_covering must be lists of one length, got shapes {rho.shape} and "
-            f"{log_covering.shape}: ln N(rho_j) for each rho_j."
-        )
+    rho, log_covering = check_grid(rho, log_covering)
     m_j = 1 + np.searchsorted(g, g[m - 1][..., None] + 2 * rho, side="left")
     limit = upper_limit(np.minimum(m_j, n), n, log_covering + np.log(n * len(rho) / delta))
     return np.where(m_j <= n, limit, 1.0).min(axis=-1)[()]
