@@ -201,6 +201,10 @@ def test_rule_term_by_term(rng):
             if m_j <= 80:
                 terms.append(bounds.theorem3_corrected(m_j, 80, ln_N, DELTA, radii=3))
         assert bounds.theorem3_rule(scores, m, norm, rho, log_covering, DELTA) == pytest.approx(min(terms))
+    tied = np.arange(-20, 20) / 64  # here g^(9) = g^(1) + 2 rho |g| exactly, which is not below it
+    assert bounds.theorem3_rule(tied, 1, 1.0, 1 / 16, 1.0, DELTA) == bounds.theorem3_corrected(
+        9, 40, 1.0, DELTA
+    )
     both = bounds.theorem3_rule(scores, np.array([1, 5]), norm, rho, log_covering, DELTA)
     assert both.shape == (2,)
 

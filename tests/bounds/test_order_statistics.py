@@ -37,8 +37,10 @@ def test_order_is_the_threshold_of_the_p_values(alpha, n, split):
 def test_order_at_every_attainable_level(n, split):
     scores = np.arange(1.0, n + 1)
     p = pvalues.p_value(scores, scores, split=split)
-    for alpha in p[p < 1][:: max(1, n // 50)]:
-        assert bounds.order(alpha, n, split=split) == pvalues.threshold(scores, alpha, split=split)
+    for alpha in p[(p > 0) & (p < 1)][:: max(1, n // 50)]:
+        for near in (alpha, np.nextafter(alpha, 0), np.nextafter(alpha, 1)):
+            threshold = pvalues.threshold(scores, near, split=split)
+            assert bounds.order(near, n, split=split) == max(threshold, 0)
 
 
 def test_order_in_words():
