@@ -196,7 +196,7 @@ def simes(n, delta):
 def ell_level(n, delta):
     """Level eta at which all n limits of :func:`ell` hold together with probability 1 - delta exactly.
 
-    Solves ``exceedance_probability(limits at eta) = delta``, between delta / n and delta. Below a second at
+    Solves ``exceedance_probability(limits at eta) = delta``, between delta / n and delta. A second or two at
     n = 5000. Accepts delta down to 1e-30.
     """
     from scipy.optimize import brentq
