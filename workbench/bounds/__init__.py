@@ -1,0 +1,45 @@
+"""How often does a nominal point raise an alarm? Bounds on the false-alarm rate, each with what it assumes.
+
+Throughout, g is large where nominal, ``g^(1) <= ... <= g^(n)`` are the sorted scores of n nominal points,
+m is the 1-based order statistic that serves as threshold, and the alarm region is ``{g < g^(m)}``.
+"""
+
+from importlib import import_module
+
+# Where each public name lives. Loaded on first use: some of these homes import scipy or pandas.
+_HOMES = {
+    "beta_law": ".order_statistics",
+    "clopper_pearson": ".order_statistics",
+    "cv_plus": ".resampling",
+    "cv_plus_conditional": ".resampling",
+    "dkw": ".order_statistics",
+    "ell": ".order_statistics",
+    "ell_level": ".order_statistics",
+    "exceedance_probability": ".crossing",
+    "false_alarm_table": ".false_alarm",
+    "half_split": ".resampling",
+    "jackknife_plus": ".resampling",
+    "largest_order": ".order_statistics",
+    "order": ".order_statistics",
+    "pac_bayes": ".pac_bayesian",
+    "pac_bayes_margin": ".pac_bayesian",
+    "rademacher": ".learned",
+    "sample_compression": ".learned",
+    "simes": ".order_statistics",
+    "theorem3_corrected": ".learned",
+    "theorem3_printed": ".learned",
+    "theorem3_rule": ".learned",
+    "upper_limits": ".order_statistics",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name):
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name], __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return __all__
