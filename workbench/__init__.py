@@ -8,8 +8,8 @@ _HOMES = {
     "RankSVMSolution": ".ranksvm",
     "load_dataset": ".datasets",
 }
-_ROOMS = ("datasets", "densities", "explorer", "kernels", "levelsets", "neighbors", "plots", "preferences")
-_ROOMS += ("pvalues", "ranksvm")
+_ROOMS = ("bounds", "datasets", "densities", "explorer", "kernels", "levelsets", "neighbors", "plots")
+_ROOMS += ("preferences", "pvalues", "ranksvm")
 
 __all__ = sorted([*_HOMES, *_ROOMS])
 
