@@ -25,7 +25,8 @@ with Q(W) = sum m(i) w_i^2 / alpha. Jensen's inequality takes the expectation in
 vanishes as K and W are symmetric. Q(W) has mean A = sum m(i) / (1 + m(i)) and variance 2 X. By
 Cauchy-Schwarz for the covariance of Q and the indicator of K, A - E[Q | K] <= (2 X (1 - P) / P)^(1/2). So
 
-    log 1/P{Z - y in K} <= |y|^2 / (2 alpha) + sum log(1 + m(i)) / 2 - (A - (2 X (1 - P) / P)^(1/2)) / 2 - log P,
+    log 1/P{Z - y in K} <= |y|^2 / (2 alpha) + sum log(1 + m(i)) / 2
+                           - (A - (2 X (1 - P) / P)^(1/2)) / 2 - log P,
 
 which is the claim, as |y| <= 1. QED.
 

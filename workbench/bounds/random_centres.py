@@ -28,8 +28,8 @@ def points_and_radius(rho, d, radius, n):
 def zhang(rho, d, radius, n=None):
     """Zhang (2002), Theorem 4 with p = q = 2 and a b = 1.
 
-    ``log2 N <= 36 rho^-2 log2(2 ceil(4 / rho + 2) n + 1)``. Quoted, not proved here; the idea is that an online
-    algorithm that makes few mistakes shows how few examples fix the values of a linear function to within rho.
+    ``log2 N <= 36 rho^-2 log2(2 ceil(4 / rho + 2) n + 1)``. Quoted, not proved here; the idea is that
+    an online algorithm that makes few mistakes shows how few examples fix a linear function to within rho.
     T. Zhang, *Covering number bounds of certain regularized linear function classes*, JMLR 2 (2002) 527-550.
     """
     log_n, rho = points_and_radius(rho, d, radius, n)

@@ -52,7 +52,7 @@ def cells(rho, d, radius):
 
 
 def n_cells(h, d, radius):
-    """Return the number of cubes of half-side h over a ball: the best of two lattices and the bounding cube."""
+    """Return the number of cubes of half-side h over a ball: best of two lattices and the bounding cube."""
     s = radius / h
     log_count = d * np.log(np.ceil(s))
     count = np.exp(log_count) if log_count < 700 else np.inf
