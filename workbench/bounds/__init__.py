@@ -10,6 +10,7 @@ from importlib import import_module
 _HOMES = {
     "beta_law": ".order_statistics",
     "clopper_pearson": ".order_statistics",
+    "covering_table": ".covering",
     "cv_plus": ".resampling",
     "cv_plus_conditional": ".resampling",
     "dkw": ".order_statistics",
@@ -20,6 +21,8 @@ _HOMES = {
     "half_split": ".resampling",
     "jackknife_plus": ".resampling",
     "largest_order": ".order_statistics",
+    "log_covering": ".covering",
+    "log_covering_lower": ".covering",
     "order": ".order_statistics",
     "pac_bayes": ".pac_bayesian",
     "pac_bayes_margin": ".pac_bayesian",
