@@ -24,7 +24,7 @@ def explorer():
 
 
 def trace(explorer, name, panel=1):
-    explorer._worker.settle()
+    explorer.settle()
     return [trace for trace in explorer._curves.data if trace.name == name][panel]
 
 
@@ -34,7 +34,7 @@ def boundary(explorer, panel=1):
 
 
 def lines(explorer):
-    explorer._worker.settle()
+    explorer.settle()
     return [line.value for line in explorer._lines]
 
 
@@ -159,7 +159,7 @@ def test_first_an_answer_then_the_exact_one(explorer, monkeypatch):
     )
     explorer._say = lambda html, say=explorer._say: rests.append(html) or say(html)
     explorer.sigma_over_DK = 1.0
-    explorer._worker.settle()
+    explorer.settle()
     assert tols == [FIRST_TOL, FIRST_TOL, EXACT_TOL, EXACT_TOL]
     assert [text.split(":")[0] for text in rests] == ["first answer", "exact"]
     assert right(explorer).solution_.gap <= EXACT_TOL
@@ -186,7 +186,7 @@ def test_a_longer_fit_is_announced(explorer, monkeypatch):
     seen = []
     explorer._status.observe(lambda change: seen.append(change["new"]), "value")
     explorer.seed = 3
-    explorer._worker.settle()
+    explorer.settle()
     time.sleep(0.05)
     assert any("fitting" in text for text in seen)
     assert "exact" in explorer._status.value
@@ -349,10 +349,10 @@ def test_unexpected_failures_do_not_kill_the_widget(explorer, monkeypatch):
 def test_axes_stay_while_parameters_move(explorer):
     layout = copy.deepcopy(explorer._curves.layout.to_plotly_json())
     explorer.sigma_over_DK, explorer.alpha, explorer.seed = 0.5, 0.4, 3
-    explorer._worker.settle()
+    explorer.settle()
     assert explorer._curves.layout.to_plotly_json() == layout
     explorer.data = NAMES[1]
-    explorer._worker.settle()
+    explorer.settle()
     assert explorer._curves.layout.to_plotly_json() != layout
     assert explorer.sample.truth.density is FIG2
 
@@ -384,7 +384,7 @@ def test_presets_set_what_they_say_and_reset_undoes_them(explorer):
 
 def test_settings_are_shown_as_json_and_restored(explorer):
     explorer.k = 9
-    explorer._worker.settle()
+    explorer.settle()
     text = explorer._settings.value
     explorer.set()
     explorer._settings.value = text

@@ -36,19 +36,37 @@ class LiveFigure(go.FigureWidget):
             As many as at the start, in the same order.
         layout : dict, optional
         """
-        with self.batch_update():
-            for index, trace in enumerate(traces):
-                self.change_trace(index, trace)
-            present = self._layout_obj._props
-            self.update_layout({k: v for k, v in (layout or {}).items() if not _within(v, present.get(k))})
+        changes = {
+            index: change
+            for index, (before, trace) in enumerate(zip(self._traces, traces, strict=True))
+            if (
+                change := {name: value for name, value in trace.items() if not _same(value, before.get(name))}
+            )
+        }
+        present = self._layout_obj._props
+        layout = {
+            name: value for name, value in (layout or {}).items() if not _within(value, present.get(name))
+        }
+        moved = not layout and all(self._is_move(index, change) for index, change in changes.items())
+        # An animation of no duration draws the traces it names; an update draws all there are anew.
+        with self.batch_animate(duration=0) if moved else self.batch_update():
+            for index, change in changes.items():
+                self.data[index].update(change)
+                self._traces[index] = self._traces[index] | change
+            self.update_layout(layout)
 
-    def change_trace(self, index, trace):
-        """Show other arguments for one trace."""
+    def change_named(self, name, trace):
+        """Show other arguments for all traces of one name."""
+        self.change([each | trace if each["name"] == name else each for each in self._traces])
+
+    def _is_move(self, index, change):
+        """Whether a trace keeps its kind and its number of points, or is made of lines alone."""
         before = self._traces[index]
-        changed = {name: value for name, value in trace.items() if not _same(value, before.get(name))}
-        if changed:
-            self.data[index].update(changed)
-            self._traces[index] = before | changed
+        if not change.keys() <= {"x", "y", "customdata"} or before.get("type", "scatter") != "scatter":
+            return False
+        return before["mode"] == "lines" or all(
+            len(change[name]) == len(before[name]) for name in ("x", "y") if name in change
+        )
 
 
 def _same(a, b):

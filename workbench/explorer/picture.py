@@ -9,6 +9,9 @@ from ..levelsets import contour_lines, filled_region
 from .fitting import FIRST_TOL
 from .measures import ALPHAS, LADDER, at_level
 
+SHOWN = 300
+"""Fresh points drawn one by one: more would slow every picture down."""
+
 
 def panel(fit, settings):
     """Level curves, regions and points of one side.
@@ -63,7 +66,7 @@ def board(points):
 def no_checks(name):
     """Return plots with nothing in them."""
     nothing = np.empty(0)
-    return plots.Checks(name, *[nothing] * 8, np.nan, np.nan)
+    return plots.Checks(name, *[nothing] * 9, np.nan, np.nan)
 
 
 def checks(fit, measures, alpha):
@@ -86,7 +89,8 @@ def checks(fit, measures, alpha):
         false_alarms=rates,
         bound=np.full(len(rates), np.nan),
         p=measures.p,
-        true_p=measures.true_p,
+        learned_p=measures.p[:SHOWN] if len(measures.true_p) else measures.true_p,
+        true_p=measures.true_p[:SHOWN],
         ladder=np.array(LADDER[: len(measures.distances)]),
         symmetric_difference=np.array([d.symmetric_difference_mass for d in measures.distances]),
         volume_ratio=np.array([d.volume_ratio for d in measures.distances]),
@@ -125,9 +129,13 @@ def status(fits):
     """Say which answer is shown: a first one, or the exact one."""
     gap = max(fit.detector.solution_.gap for fit in fits)
     seconds = sum(fit.detector.solution_.seconds for fit in fits)
-    first = max(fit.detector.tol for fit in fits) >= FIRST_TOL
-    kind = "first answer" if first else "exact"
+    kind = "exact" if is_exact(fits) else "first answer"
     return f"{kind}: relative gap {gap:.0e}, solved in {seconds:.2f} s"
+
+
+def is_exact(fits):
+    """Whether these are answers that stay."""
+    return max(fit.detector.tol for fit in fits) < FIRST_TOL
 
 
 def neighbours(X, point, k):

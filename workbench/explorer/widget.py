@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from threading import RLock, Timer
 
@@ -22,7 +23,7 @@ from .controls import (
 from .figures import LiveFigure, canvas
 from .fitting import EXACT_TOL, FIRST_TOL, SIDES, code, fit_side
 from .measures import frame, measure
-from .picture import board, checks, neighbours, no_checks, panel, status, summary
+from .picture import board, checks, is_exact, neighbours, no_checks, panel, status, summary
 from .sample import BOARD, column_names, draw_sample
 from .settings import DRAWN, MAX_POINTS, NAMES, PRESETS, VIEW, Settings
 from .worker import Latest, StaleError
@@ -64,7 +65,7 @@ class Explorer(Settings):
         self._busy = None
         self._curves, self._plots = LiveFigure(), LiveFigure()
         self._controls = build_controls(self)
-        self._worker = Latest(self._work)
+        self._worker, self._followers = Latest(self._work), Latest(self._follow)
         self.widget = self._build()
         self._offer_columns()
         self._work_at(EXACT_TOL, lambda *_: None)
@@ -75,20 +76,25 @@ class Explorer(Settings):
     @property
     def fits(self):
         """The fits shown, by side, once they are those of the present settings."""
-        self._worker.settle()
+        self.settle()
         return self._drawn[1] if self._drawn else {}
 
     @property
     def sample(self):
         """The sample shown, once it is that of the present settings."""
-        self._worker.settle()
+        self.settle()
         return self._drawn[0] if self._drawn else None
 
     @property
     def message(self):
         """What is wrong with the present settings, or nothing. The last good picture stays."""
-        self._worker.settle()
+        self.settle()
         return self._message
+
+    def settle(self):
+        """Wait until what is shown is what the present settings ask for."""
+        self._worker.settle()
+        self._followers.settle()
 
     def measures(self):
         """Return all measures of the present fits, as a data frame with a row for each side and level."""
@@ -113,7 +119,14 @@ class Explorer(Settings):
 
     def _on_view(self, _):
         with self._lock:
-            self._guarded(self._draw)
+            self._guarded(self._draw_curves)
+        self._followers.request()
+
+    def _follow(self, ticket):
+        """Bring the rest in step with the level, once the hand rests: the curves alone are quick."""
+        ticket.rest(REST)
+        with self._lock:
+            self._guarded(self._draw_rest)
 
     def _work(self, ticket):
         self._work_at(FIRST_TOL, ticket.check)
@@ -126,14 +139,24 @@ class Explorer(Settings):
 
         def fit_and_draw():
             sample = draw_sample(self)
-            fits = {side: fit_side(side, self, sample, tol, callback=check) for side in SIDES}
-            measures = {side: measure(fit) for side, fit in fits.items()}
+
+            def work_out(side):
+                fit = fit_side(side, self, sample, tol, callback=check)
+                return fit, measure(fit)
+
+            with ThreadPoolExecutor(len(SIDES)) as both:
+                fits, measures = zip(*both.map(work_out, SIDES), strict=True)
             with self._lock:
                 check()
-                self._drawn = sample, fits, measures
-                self._draw()
+                self._drawn = (
+                    sample,
+                    dict(zip(SIDES, fits, strict=True)),
+                    dict(zip(SIDES, measures, strict=True)),
+                )
+                self._draw_curves()
+                self._draw_rest()
                 self._message = ""
-                self._say(status(fits.values()))
+                self._say(status(fits))
 
         self._guarded(fit_and_draw)
 
@@ -165,51 +188,60 @@ class Explorer(Settings):
 
     # From fits to pictures
 
-    def _draw(self):
-        """Show what is in hand at the chosen level."""
+    def _draw_curves(self):
+        """Show level curves, points and what is to be said of them at the chosen level."""
         if self._drawn is None:
             return
         sample, fits, measures = self._drawn
-        self._show(
-            [panel(fits[side], self) for side in SIDES],
-            [checks(fits[side], measures[side], self.alpha) for side in SIDES],
-            sample.view,
-            sample.labels,
-        )
+        panels = [panel(fits[side], self) for side in SIDES]
+        self._show_panels(panels, sample.view, sample.labels, details=is_exact(fits.values()))
         for box, side in zip(self._lines, SIDES, strict=True):
             box.value = summary(fits[side], measures[side], self.alpha)
+
+    def _draw_rest(self):
+        """Show the plots below, and settings and code as they are now."""
+        if self._drawn is None:
+            return
+        _, fits, measures = self._drawn
+        self._show_checks([checks(fits[side], measures[side], self.alpha) for side in SIDES])
         detector = fits["right"].detector
         self._writing = True
         self._absolute["sigma_over_DK"].value = float(f"{detector.sigma_:.4g}")
         self._absolute["C_times_n"].value = float(f"{detector.C_:.4g}")
         self._writing = False
-        self._write_down()
+        if is_exact(fits.values()):
+            self._write_down()
 
     def _show_board(self):
         """Show the points drawn so far, where they are too few to learn from."""
         self._drawn = None
-        nothing = [no_checks(f"{side} detector") for side in SIDES]
-        self._show([board(self.points)] * 2, nothing, BOARD, ("x", "y"))
+        self._show_panels([board(self.points)] * 2, BOARD, ("x", "y"), details=False)
+        self._show_checks([no_checks(f"{side} detector") for side in SIDES])
         for box in self._lines:
             box.value = ""
 
-    def _show(self, panels, both, view, labels):
-        curves = [trace for i, each in enumerate(panels) for trace in plots.panel_traces(each, legend=i == 1)]
-        small = [trace for _, trace in plots.check_traces(*both)]
+    def _show_panels(self, panels, view, labels, details):
+        traces = [trace for i, each in enumerate(panels) for trace in plots.panel_traces(each, legend=i == 1)]
+        if not details and self._curves.data:  # which nobody reads during a drag, and which cost time
+            traces = [{name: trace[name] for name in trace if name != "customdata"} for trace in traces]
         sheets = [canvas(self.data == DRAWN, *BOARD) for _ in SIDES]
         if not self._curves.data:
             figure = plots.level_curves(panels, *view.T, *labels)
             for column, sheet in enumerate(sheets, start=1):
                 figure.add_trace(sheet, row=1, col=column)
-            self._curves.start(figure, [*curves, *sheets])
-            self._plots.start(plots.check_plots(*both), small)
+            self._curves.start(figure, [*traces, *sheets])
             self._listen()
             return
-        self._curves.change([*curves, *sheets], plots.axes_layout(len(panels), *view.T, *labels))
-        for annotation, each in zip(self._curves.layout.annotations, panels, strict=True):
-            if annotation.text != each.title:
-                annotation.text = each.title
-        self._plots.change(small)
+        layout = plots.axes_layout(len(panels), *view.T, *labels)
+        layout["annotations"] = [{"text": each.title} for each in panels]
+        self._curves.change([*traces, *sheets], layout)
+
+    def _show_checks(self, both):
+        traces = [trace for _, trace in plots.check_traces(*both)]
+        if self._plots.data:
+            self._plots.change(traces)
+        else:
+            self._plots.start(plots.check_plots(*both), traces)
 
     def _write_down(self):
         """Keep the settings and the code in step with what is shown."""
@@ -234,10 +266,8 @@ class Explorer(Settings):
 
     def _show_neighbours(self, lines):
         x, y = plots.joined(lines)
-        with self._lock, self._curves.batch_update():
-            for index, trace in enumerate(self._curves.data):
-                if trace.name == plots.NEIGHBOURS:
-                    self._curves.change_trace(index, {"x": x, "y": y})
+        with self._lock:
+            self._curves.change_named(plots.NEIGHBOURS, {"x": x, "y": y})
 
     def _on_click(self, trace, points, _):
         if self.data == DRAWN and points.xs:

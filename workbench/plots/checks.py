@@ -42,8 +42,8 @@ class Checks:
         A limit that the rate keeps to, NaN where there is none.
     p : array
         Learned p-values of fresh nominal points.
-    true_p : array
-        Their true ones.
+    learned_p, true_p : arrays of shape (s,)
+        Learned and true ones of some of them.
     ladder : array of shape (L,)
     symmetric_difference, volume_ratio : arrays of shape (L,)
         Mass between learned and true set, and ratio of their volumes, at the levels of the ladder.
@@ -56,6 +56,7 @@ class Checks:
     false_alarms: np.ndarray
     bound: np.ndarray
     p: np.ndarray
+    learned_p: np.ndarray
     true_p: np.ndarray
     ladder: np.ndarray
     symmetric_difference: np.ndarray
@@ -129,7 +130,7 @@ def _side_traces(checks, colour, symbol, dash):
         (1, line(checks.alphas, checks.bound, f"{name}: limit", "dash", 1)),
         (1, dots(*chosen, f"{name}, chosen level", 9)),
         (2, line(edges, np.append(heights, heights[-1]), name, shape="hv")),
-        (3, dots(checks.true_p, checks.p, name, 3)),
+        (3, dots(checks.true_p, checks.learned_p, name, 4)),
         (4, line(checks.ladder, checks.symmetric_difference, difference) | {"mode": "lines+markers"}),
         (4, line(checks.ladder, checks.volume_ratio - 1, ratio, "dash", 1)),
     ]
