@@ -4,14 +4,16 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_info
 
-from workbench import RankAD, neighbors, preferences
+from workbench import RankAD, bounds, neighbors, preferences
 from workbench.densities import FIG1, FIG2
 
 FAR_AWAY = np.array([[1e3, 0.0], [-80.0, 60.0], [0.0, 1e300]])
@@ -360,3 +362,69 @@ def test_callback_sees_the_gap_and_may_end_the_fit():
 
     with pytest.raises(KeyboardInterrupt):
         RankAD(random_state=0).fit(X_OK, callback=interrupt)
+
+
+@pytest.fixture(scope="module")
+def calibrated():
+    return RankAD(calibration="split", sigma=2.0, random_state=0).fit(FIG1.sample(400, random_state=0))
+
+
+def test_promise_about_false_alarms_in_numbers(calibrated):
+    # 200 calibration scores: alpha = 0.05 is the order statistic floor(0.05 * 201) = 10
+    assert calibrated.false_alarm_bound(0.05, simultaneous=False) == pytest.approx(
+        stats.beta.ppf(0.95, 10, 191), rel=1e-9
+    )
+    assert calibrated.false_alarm_bound(0.05) == bounds.ell(200, 0.05)[9]
+    assert calibrated.false_alarm_bound() == calibrated.false_alarm_bound(0.05)
+    assert calibrated.false_alarm_bound(0.05) > calibrated.false_alarm_bound(0.05, delta=0.2)
+    assert calibrated.false_alarm_bound(0.004) == 0.0
+
+
+def test_level_chosen_for_a_target_keeps_it(calibrated):
+    for simultaneous in (False, True):
+        alpha = calibrated.alpha_for(0.1, simultaneous=simultaneous)
+        assert calibrated.false_alarm_bound(alpha, simultaneous=simultaneous) <= 0.1
+        one_more = (round(alpha * 201) + 1) / 201
+        assert calibrated.false_alarm_bound(one_more, simultaneous=simultaneous) > 0.1
+    with pytest.raises(
+        ValueError, match=r"200 calibration points cannot promise a false-alarm rate of 0\.001"
+    ):
+        calibrated.alpha_for(0.001)
+
+
+def test_promise_is_kept_over_repetitions():
+    """At most a share delta of detectors may break it; in-sample thresholds, the control, nearly all do."""
+    kept = broken_in_sample = 0
+    fresh = FIG1.sample(4000, random_state=99)
+    for seed in range(40):
+        X = FIG1.sample(120, random_state=seed)
+        split = RankAD(calibration="split", sigma=0.5, random_state=seed).fit(X)
+        alpha = split.alpha_for(0.25, delta=0.2, simultaneous=False)
+        kept += np.mean(split.predict(fresh, alpha=alpha) == -1) <= 0.25
+        in_sample = RankAD(sigma=0.3, random_state=seed).fit(X)
+        broken_in_sample += np.mean(in_sample.predict(fresh, alpha=alpha) == -1) > 0.25
+    assert kept >= stats.binom.ppf(1e-4, 40, 0.8)
+    assert broken_in_sample > 30
+
+
+def test_no_promise_without_held_out_points(X):
+    with pytest.raises(ValueError, match='Use calibration="split"'):
+        RankAD(random_state=0).fit(X).false_alarm_bound(0.05)
+    with pytest.raises(NotFittedError):
+        RankAD().alpha_for(0.05)
+
+
+def test_false_discoveries_are_controlled_by_scipy(calibrated):
+    """Benjamini-Hochberg on split p-values: the mean share of false discoveries stays below the level."""
+    shares, found = [], []
+    for seed in range(60):
+        detector = RankAD(calibration="split", sigma=2.0, random_state=seed).fit(FIG1.sample(300, seed))
+        nominal = FIG1.sample(90, random_state=1000 + seed)
+        anomalies = np.random.default_rng(seed).uniform([-8, -8], [-2, 8], (10, 2))
+        p = detector.p_value(np.vstack([nominal, anomalies]))
+        discovered = stats.false_discovery_control(p) <= 0.2
+        shares.append(discovered[:90].sum() / max(discovered.sum(), 1))
+        found.append(discovered[90:].mean())
+    error = np.std(shares) / np.sqrt(len(shares))
+    assert np.mean(shares) <= 0.2 + 3 * error
+    assert np.mean(found) > 0.5

@@ -118,7 +118,7 @@ def checks(name, rate=0.07):
     p = np.array([0.02, 0.03, 0.5, 0.9])
     ladder = np.array([0.1, 0.5])
     return plots.Checks(
-        name, alphas, 1.2 * alphas, 2 * alphas, p, p, p, ladder, ladder / 2, 1 + ladder, 0.05, rate
+        name, alphas, 1.2 * alphas, alphas, 2 * alphas, p, p, p, ladder, ladder / 2, 1 + ladder, 0.05, rate
     )
 
 
@@ -138,6 +138,6 @@ def test_checks_show_both_detectors_apart():
 
 def test_checks_of_nothing_show_nothing():
     nothing = np.empty(0)
-    empty = plots.Checks("none", *[nothing] * 9, np.nan, np.nan)
+    empty = plots.Checks("none", *[nothing] * 10, np.nan, np.nan)
     for _, trace in plots.check_traces(empty, empty)[4:]:
         assert not np.isfinite(np.asarray(trace["y"], float)).any()

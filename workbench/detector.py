@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import ranksvm
+from . import bounds, ranksvm
 from .kernels import kernel_sum
 from .neighbors import check_k, knn_statistic, largest_k, ranks
 from .preferences import check_edges, check_m, quantize
@@ -287,6 +287,78 @@ class RankAD(OutlierMixin, BaseEstimator):
             offset = threshold(self.calibration_scores_, alpha, split=self._split)
         return np.where(g < offset, -1, 1)
 
+    def false_alarm_bound(self, alpha=None, *, delta=0.05, simultaneous=True):
+        """State how often alarms at level `alpha` can be false: at most this, with confidence 1 - delta.
+
+        The rate meant is the probability that ``predict(X, alpha=alpha)`` alarms on a new nominal point,
+        given this very detector. It varies with the calibration sample; the bound holds for all but a share
+        `delta` of them, at any sample size and whatever the nominal distribution.
+
+        Parameters
+        ----------
+        alpha : float, optional
+            False-alarm level; that of the constructor if not given.
+        delta : float, default 0.05
+        simultaneous : bool, default True
+            Whether the bounds at all levels hold together (exact equal local levels), so that alpha may be
+            chosen after looking; False for one level fixed beforehand (Clopper-Pearson), which is tighter.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If p-values count the training scores, of which nothing useful can be promised, or a parameter
+            is out of range.
+        """
+        n = self._n_held_out()
+        alpha = check_alpha(self.alpha if alpha is None else alpha)
+        m = bounds.order(alpha, n, split=True)
+        if m == 0:  # no score raises an alarm
+            return 0.0
+        return float(bounds.upper_limits(n, delta, _method(simultaneous))[m - 1])
+
+    def alpha_for(self, target, *, delta=0.05, simultaneous=True):
+        """Choose the largest level at which false alarms are at most `target` with confidence 1 - delta.
+
+        Parameters
+        ----------
+        target : float
+            False-alarm rate not to exceed, in (0, 1).
+        delta, simultaneous
+            As for :meth:`false_alarm_bound`.
+
+        Returns
+        -------
+        float
+            To hand to ``predict``.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`false_alarm_bound`; or if the calibration points are too few to promise that much.
+        """
+        n = self._n_held_out()
+        m = bounds.largest_order(n, target, delta, _method(simultaneous))
+        if m == 0:
+            raise ValueError(
+                f"{n} calibration points cannot promise a false-alarm rate of {target:g} with confidence "
+                f"{1 - delta:g}. Give more points, or raise target or delta."
+            )
+        return m / (n + 1)
+
+    def _n_held_out(self):
+        check_is_fitted(self)
+        if not self._split:
+            raise ValueError(
+                'calibration="in-sample" promises nothing useful about false alarms: the scores counted are '
+                'those g was trained on. Use calibration="split"; workbench.bounds.false_alarm_table shows '
+                "what little can be said otherwise."
+            )
+        return len(self.calibration_scores_)
+
     def _g(self, X):
         return kernel_sum(X, self.support_vectors_, self._coefficients, self.sigma_)
 
@@ -335,6 +407,10 @@ class RankAD(OutlierMixin, BaseEstimator):
         if isinstance(self.anchor, (bool, np.bool_)):
             return float(n) if self.anchor else 0.0
         return self.anchor
+
+
+def _method(simultaneous):
+    return "ell" if simultaneous else "clopper_pearson"
 
 
 def _is_auto(value, name):

@@ -5,10 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
+from workbench import bounds
 from workbench.densities import FIG1
 from workbench.explorer import Explorer, Settings
 from workbench.explorer.fitting import fit_side, side_title
-from workbench.explorer.measures import ALPHAS, LADDER, at_level, measure
+from workbench.explorer.measures import ALPHAS, DELTA, LADDER, at_level, measure
 from workbench.explorer.picture import neighbours, panel, summary
 from workbench.explorer.sample import column_names, draw_sample
 
@@ -35,6 +36,20 @@ def test_false_alarm_rates_are_those_of_fresh_points(calibration):
     p = fit.detector.p_value(FIG1.sample(100_000, random_state=7))
     for index in (9, 49, 99):
         assert rates[index] == pytest.approx(np.mean(p <= ALPHAS[index]), abs=0.008)
+
+
+def test_limits_are_those_of_the_bounds_room():
+    _, split = fitted(calibration="split")
+    upper = bounds.ell(75, DELTA)
+    limits = measure(split).limits
+    assert limits[1] == upper[3 - 1]  # the third of 75 scores is the threshold at alpha = 0.05
+    assert limits[0] == 0  # no alarm is possible at alpha = 0.01
+    _, in_sample = fitted()
+    solution = in_sample.detector.solution_
+    np.testing.assert_allclose(
+        measure(in_sample).limits[1], bounds.pac_bayes(solution.scores, 8, solution.norm, DELTA)
+    )
+    assert np.isnan(measure(in_sample, limits=False).limits).all()
 
 
 def test_grid_values_are_the_detectors_scores():

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
+from .. import bounds
 from .settings import VIEW
 
 LADDER = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9)
@@ -15,6 +16,12 @@ LADDER = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9)
 
 ALPHAS = np.linspace(0.005, 0.5, 100)
 """Levels of the false-alarm curve."""
+
+LIMIT_ALPHAS = np.array([0.01, 0.05, 0.1, 0.2, 0.3])
+"""Levels at which a limit of the false-alarm rate is worked out."""
+
+DELTA = 0.05
+"""With probability 1 - DELTA the limits hold at all levels at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +43,10 @@ class Measures:
         That of the training points' ranks, which the detector learned from, and their true p-values.
     distances : list of SetDistance
         At each level of LADDER.
+    limits : array of shape (5,)
+        What the false-alarm rate keeps below at each of LIMIT_ALPHAS, with probability 1 - DELTA at all of
+        them: by ELL where scores were held out, else by PAC-Bayes, which takes sigma, C and the anchor as
+        fixed before the sample was seen. NaN in a first answer.
     """
 
     false_alarms: np.ndarray
@@ -44,14 +55,17 @@ class Measures:
     tau: float
     rank_tau: float
     distances: list
+    limits: np.ndarray
 
 
-def measure(fit):
+def measure(fit, limits=True):
     """Work out all measures of a fit that do not depend on the level chosen.
 
     Parameters
     ----------
     fit : Fit
+    limits : bool
+        Whether to take the time for limits of the false-alarm rate.
 
     Returns
     -------
@@ -60,9 +74,10 @@ def measure(fit):
     sample, truth = fit.sample, fit.sample.truth
     nothing = np.empty(0)
     p = fit.p_value(fit.detector.score_samples(sample.fresh)) if len(sample.fresh) else nothing
+    promised = _limits(fit) if limits else np.full(len(LIMIT_ALPHAS), np.nan)
     if truth is None:
         rates = np.mean(p[:, None] <= ALPHAS, axis=0) if len(p) else nothing
-        return Measures(rates, p, nothing, np.nan, np.nan, [])
+        return Measures(rates, p, nothing, np.nan, np.nan, [], promised)
     thresholds = np.array([fit.threshold(alpha) for alpha in ALPHAS])
     true_p = truth.density.p_value(sample.fresh)
     trained = truth.density.p_value(sample.X[fit.detector.train_index_])
@@ -73,6 +88,7 @@ def measure(fit):
         tau=_tau(p, true_p),
         rank_tau=_tau(fit.detector.ranks_, trained),
         distances=[truth.distance(alpha, _margin(fit, alpha)) for alpha in LADDER],
+        limits=promised,
     )
 
 
@@ -91,7 +107,7 @@ def frame(settings, fits):
     rows = []
     chosen = {name: value for name, value in settings.values().items() if name not in (*VIEW, "points")}
     for side, fit in fits.items():
-        measures, solution = measure(fit), fit.detector.solution_
+        measures, solution = measure(fit, limits=False), fit.detector.solution_
         about = {
             "side": side,
             "levels": fit.title,
@@ -136,6 +152,16 @@ def at_level(fit, alpha):
         "symmetric_difference_mass": distance.symmetric_difference_mass,
         "volume_ratio": distance.volume_ratio,
     }
+
+
+def _limits(fit):
+    scores = fit.detector.calibration_scores_
+    m = np.array([bounds.order(alpha, len(scores), split=fit.split) for alpha in LIMIT_ALPHAS])
+    if not fit.split:
+        solution = fit.detector.solution_
+        return bounds.pac_bayes(solution.scores, m, solution.norm, DELTA)
+    # The region {g < g^(m)} is empty, and never alarms, where m is 0.
+    return np.concatenate([[0.0], bounds.ell(len(scores), DELTA)])[m]
 
 
 def _margin(fit, alpha):

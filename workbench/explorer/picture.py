@@ -7,7 +7,7 @@ import numpy as np
 from .. import plots
 from ..levelsets import contour_lines, filled_region
 from .fitting import FIRST_TOL
-from .measures import ALPHAS, LADDER, at_level
+from .measures import ALPHAS, LADDER, LIMIT_ALPHAS, at_level
 
 SHOWN = 300
 """Fresh points drawn one by one: more would slow every picture down."""
@@ -66,7 +66,7 @@ def board(points):
 def no_checks(name):
     """Return plots with nothing in them."""
     nothing = np.empty(0)
-    return plots.Checks(name, *[nothing] * 9, np.nan, np.nan)
+    return plots.Checks(name, *[nothing] * 10, np.nan, np.nan)
 
 
 def checks(fit, measures, alpha):
@@ -87,7 +87,8 @@ def checks(fit, measures, alpha):
         name=fit.title,
         alphas=ALPHAS[: len(rates)],
         false_alarms=rates,
-        bound=np.full(len(rates), np.nan),
+        limit_alphas=LIMIT_ALPHAS,
+        limits=measures.limits,
         p=measures.p,
         learned_p=measures.p[:SHOWN] if len(measures.true_p) else measures.true_p,
         true_p=measures.true_p[:SHOWN],

@@ -142,7 +142,7 @@ class Explorer(Settings):
 
             def work_out(side):
                 fit = fit_side(side, self, sample, tol, callback=check)
-                return fit, measure(fit)
+                return fit, measure(fit, limits=tol < FIRST_TOL)
 
             with ThreadPoolExecutor(len(SIDES)) as both:
                 fits, measures = zip(*both.map(work_out, SIDES), strict=True)

@@ -38,8 +38,8 @@ class Checks:
     name : str
     alphas, false_alarms : arrays of shape (q,)
         The false-alarm rate against the level asked for.
-    bound : array of shape (q,)
-        A limit that the rate keeps to, NaN where there is none.
+    limit_alphas, limits : arrays of shape (b,)
+        What the rate is promised to keep below; NaN where nothing is.
     p : array
         Learned p-values of fresh nominal points.
     learned_p, true_p : arrays of shape (s,)
@@ -54,7 +54,8 @@ class Checks:
     name: str
     alphas: np.ndarray
     false_alarms: np.ndarray
-    bound: np.ndarray
+    limit_alphas: np.ndarray
+    limits: np.ndarray
     p: np.ndarray
     learned_p: np.ndarray
     true_p: np.ndarray
@@ -127,7 +128,7 @@ def _side_traces(checks, colour, symbol, dash):
     difference, ratio = f"{name}: mass of the difference", f"{name}: volume ratio - 1"
     return [
         (1, line(checks.alphas, checks.false_alarms, name, showlegend=True)),
-        (1, line(checks.alphas, checks.bound, f"{name}: limit", "dash", 1)),
+        (1, line(checks.limit_alphas, checks.limits, f"{name}: promised at 95%", "dash", 1)),
         (1, dots(*chosen, f"{name}, chosen level", 9)),
         (2, line(edges, np.append(heights, heights[-1]), name, shape="hv")),
         (3, dots(checks.true_p, checks.learned_p, name, 4)),
