@@ -5,6 +5,7 @@ from importlib import import_module
 # Where each public name lives. Loaded on first use: `import workbench` stays quick.
 _HOMES = {
     "RankAD": ".detector",
+    "RankADCV": ".selection",
     "RankSVMSolution": ".ranksvm",
     "load_dataset": ".datasets",
 }

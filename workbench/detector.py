@@ -178,7 +178,6 @@ class RankAD(OutlierMixin, BaseEstimator):
                 f"(of {n} given). Lower m or add points."
             )
         self.k_ = self._resolve_k(len(X_train))
-        self.sigma_ = self._resolve_sigma(X_train)
         self.ranks_ = ranks(X_train, self.k_, self.resamples, rng)
 
         # (b) Levels; the preference pairs follow from them.
@@ -200,7 +199,7 @@ class RankAD(OutlierMixin, BaseEstimator):
             )
 
         # (c) The RankSVM problem, Eq. 5.
-        self.C_ = self._resolve_C(len(X_train))
+        self.sigma_, self.C_ = self._resolve_sigma_and_C(X_train, anchor)
         self.solution_ = ranksvm.solve(
             X_train,
             self.levels_,
@@ -389,9 +388,11 @@ class RankAD(OutlierMixin, BaseEstimator):
         k = min(DEFAULT_K, max(largest, 1)) if _is_auto(self.k, "k") else self.k
         return check_k(k, largest, f"{n} training points, resamples={self.resamples}")
 
-    def _resolve_sigma(self, X):
-        if not _is_auto(self.sigma, "sigma"):
-            return self.sigma
+    def _resolve_sigma_and_C(self, X, anchor):
+        C = 1 / len(X) if _is_auto(self.C, "C") else self.C
+        return (self._D_K(X) if _is_auto(self.sigma, "sigma") else self.sigma), C
+
+    def _D_K(self, X):
         D_K = float(knn_statistic(X, k=self.k_).mean())
         if D_K == 0:
             raise ValueError(
@@ -399,9 +400,6 @@ class RankAD(OutlierMixin, BaseEstimator):
                 f"{self.k_} exact copies. Give sigma as a number, or remove the duplicates."
             )
         return D_K
-
-    def _resolve_C(self, n):
-        return 1 / n if _is_auto(self.C, "C") else self.C
 
     def _resolve_anchor(self, n):
         if isinstance(self.anchor, (bool, np.bool_)):

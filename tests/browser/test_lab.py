@@ -1,5 +1,9 @@
 """The start notebook in a real JupyterLab, in a real browser, its controls moved by keyboard."""
 
+import json
+from pathlib import Path
+
+import pytest
 from explorer_page import (
     chooser,
     complaint,
@@ -113,6 +117,31 @@ def test_a_reload_shows_the_explorer_as_it_was_left(page, keep_picture):
     press(page, "σ / D_K")
     wait_until_changed(page, before)  # and it is alive
     keep_picture(page, "reloaded")
+
+
+def test_page_and_kernel_agree_on_the_state(page):
+    press(page, "α (level)", times=3)
+    page.get_by_text("save and share").click()
+    text = page.locator(".widget-textarea", has=page.get_by_text("settings", exact=True)).locator("textarea")
+    page.wait_for_timeout(1000)  # the kernel writes them down when the hand rests
+    settings = json.loads(text.input_value())
+    assert f"{settings['alpha']:.2f}" == slider(page, "α (level)")[1].inner_text()
+    assert f"{settings['sigma_over_DK']:.2f}" == slider(page, "σ / D_K")[1].inner_text()
+    assert settings["data"] == chooser(page, "data").input_value().replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_picture_can_be_saved(page, kind):
+    chooser(page, "camera saves").select_option(label=kind)
+    page.wait_for_timeout(1500)
+    figure = page.locator(".js-plotly-plot").first
+    figure.hover()
+    with page.expect_download() as download:
+        figure.locator(".modebar-btn").first.click()
+    assert download.value.suggested_filename == f"rankad.{kind}"
+    content = Path(download.value.path()).read_bytes()
+    assert content.startswith(b"\x89PNG" if kind == "png" else b"<svg")
+    assert len(content) > 10_000
 
 
 def test_nothing_left_the_machine(page):

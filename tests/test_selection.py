@@ -1,0 +1,113 @@
+"""Selection against a slow, literal cross-validation."""
+
+import numpy as np
+import oracles
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+from workbench import RankAD, RankADCV, ranksvm
+from workbench.densities import FIG1, FIG2
+from workbench.selection import CS, SIGMA_FACTORS
+
+SMALL = {"sigma_factors": (0.25, 1.0, 4.0), "Cs": (1e-3, 0.1, 10.0), "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def X():
+    return FIG2.sample(90, random_state=0)
+
+
+def slow_disagreement(g, levels, anchor):
+    """Pair by pair, the point at infinity as one more point of score 0 and weight `anchor`."""
+    wrong = total = 0.0
+    for i in range(len(g)):
+        for j in range(len(g)):
+            if levels[i] > levels[j]:
+                total += 1
+                wrong += (g[i] < g[j]) + (g[i] == g[j]) / 2
+        total += anchor
+        wrong += anchor * ((g[i] < 0) + (g[i] == 0) / 2)
+    return wrong / total
+
+
+@pytest.mark.parametrize("anchor", [True, False])
+def test_cross_validation_by_slow_code(X, anchor):
+    detector = RankADCV(**SMALL, search="grid", anchor=anchor, cv_tol=1e-6).fit(X)
+    results = detector.cv_results_
+    assert detector.n_fits_ == 36
+    n = len(X)
+    for fold, (train, held_out) in enumerate(detector._folds(n)):
+        for row in (0, 4, 8):
+            sigma, C = results["param_sigma"][row], results["param_C"][row]
+            a = float(n) * anchor
+            solution = ranksvm.solve(
+                X[train], detector.levels_[train], sigma=sigma, C=C, anchor=a * len(train) / n
+            )
+            K = oracles.gram(np.vstack([X[held_out], X[train]]), sigma)[: len(held_out), len(held_out) :]
+            expected = slow_disagreement(K @ solution.beta, detector.levels_[held_out], a * len(held_out) / n)
+            assert results[f"split{fold}_test_score"][row] == pytest.approx(expected, abs=0.01)
+    np.testing.assert_allclose(
+        results["mean_test_score"], np.mean([results[f"split{f}_test_score"] for f in range(4)], axis=0)
+    )
+
+
+def test_the_best_is_refitted_as_rankad_would(X):
+    detector = RankADCV(**SMALL).fit(X)
+    best = detector.best_params_
+    plain = RankAD(**best, random_state=0).fit(X)
+    assert plain.beta_.tobytes() == detector.beta_.tobytes()
+    first = np.argmin(detector.cv_results_["rank_test_score"])
+    assert detector.cv_results_["param_sigma"][first] == best["sigma"]
+    assert detector.cv_results_["param_C"][first] == best["C"]
+    assert detector.cv_results_["mean_test_score"][first] == detector.best_score_
+    assert detector.best_score_ == detector.cv_results_["mean_test_score"].min()
+
+
+@pytest.mark.parametrize(("density", "seed"), [(FIG1, 0), (FIG1, 1), (FIG2, 0), (FIG2, 1)])
+def test_coarse_to_fine_does_as_well_as_the_grid_with_far_fewer_fits(density, seed):
+    X = density.sample(80, random_state=seed)
+    settings = {"sigma_factors": SIGMA_FACTORS[4:17], "Cs": CS, "random_state": 0, "resamples": 0}
+    grid = RankADCV(search="grid", **settings).fit(X)
+    fine = RankADCV(**settings).fit(X)
+    assert grid.n_fits_ == 13 * 13 * 4
+    assert fine.n_fits_ < 0.5 * grid.n_fits_
+    spread = grid.cv_results_["std_test_score"][np.argmin(grid.cv_results_["rank_test_score"])] / 2
+    assert fine.best_score_ <= grid.best_score_ + spread  # within the standard error of four folds
+
+
+def test_same_seed_same_bytes_and_ties_go_to_the_smoothest(X):
+    one, two = (RankADCV(**SMALL).fit(X) for _ in range(2))
+    assert one.beta_.tobytes() == two.beta_.tobytes()
+    tied = RankADCV(sigma_factors=(500.0, 1000.0), Cs=(1e-9, 1e-8), random_state=0).fit(X)
+    scores = tied.cv_results_["mean_test_score"]
+    smoothest = np.flatnonzero(scores == scores.min())
+    assert tied.best_params_["sigma"] == tied.cv_results_["param_sigma"][smoothest].max()
+
+
+def test_split_calibration_hides_its_points_from_the_selection(X):
+    detector = RankADCV(**SMALL, calibration="split").fit(X)
+    moved = X.copy()
+    held_out = np.setdiff1d(np.arange(len(X)), detector.train_index_)
+    moved[held_out] += 100.0
+    other = RankADCV(**SMALL, calibration="split").fit(moved)
+    assert other.best_params_ == detector.best_params_
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"cv": 1}, "cv must be a whole number of folds from 2 to half of the 90"),
+        ({"cv": 2.5}, "got 2.5"),
+        ({"search": "random"}, "search must be one of coarse-to-fine, grid, got 'random'"),
+        ({"Cs": ()}, "Cs must be positive finite numbers, one or more"),
+        ({"sigma_factors": (1.0, -1.0)}, "sigma_factors must be positive finite"),
+        ({"m": 1, "anchor": False}, "no preference to learn from"),
+    ],
+)
+def test_bad_parameters(X, change, message):
+    with pytest.raises(ValueError, match=message):
+        RankADCV(**SMALL | change).fit(X)
+
+
+def test_scikit_learns_checks():
+    check_estimator(RankADCV(sigma_factors=(1.0, 4.0), Cs=(0.01, 1.0), cv=2))

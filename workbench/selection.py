@@ -1,0 +1,229 @@
+"""RankADCV: sigma and C by cross-validation on nominal data alone (Sec. 6.1, item 3)."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.model_selection import KFold
+from sklearn.utils import check_random_state
+from tqdm.auto import tqdm
+
+from . import ranksvm
+from .detector import RankAD
+from .kernels import kernel_sum
+from .preferences import disagreement, n_pairs
+
+CS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+"""The paper's prices."""
+
+SIGMA_FACTORS = tuple(2.0**i for i in range(-10, 11))
+"""The paper's bandwidths, in units of D_K."""
+
+SEARCHES = ("coarse-to-fine", "grid")
+STRIDE = 3  # of the first, coarse grid, in steps of the full one
+
+
+class RankADCV(RankAD):
+    """RankAD whose sigma and C are chosen by cross-validated pairwise disagreement. It sees no anomaly.
+
+    Each fold's detector is trained on the other folds and judged by the preference pairs among the held-out
+    points, and their pairs with the point at infinity where the anchor takes part: the share that g orders
+    wrongly, ties counted half. Ranks and levels are those of the whole training sample. Among settings that
+    do equally well the smoothest is taken: the largest sigma, then the smallest C.
+
+    Parameters
+    ----------
+    k, m, edges, loss, anchor, resamples, solver, tol, alpha, calibration, random_state
+        As for :class:`RankAD`. With ``calibration="split"`` the selection sees the training half alone.
+    sigma_factors : sequence of float
+        Bandwidths to try, in multiples of D_K; by default the paper's 2^-10 .. 2^10.
+    Cs : sequence of float
+        Prices to try; by default the paper's 0.001 .. 1000.
+    cv : int, default 4
+        Number of folds.
+    search : {"coarse-to-fine", "grid"}
+        Whether to look at every third sigma and C first and then only around the best, or at all.
+    cv_tol : float, default 1e-3
+        Relative duality gap of the fits that are only compared.
+    n_jobs : int, optional
+        Bandwidths to work on at a time, as joblib counts.
+    verbose : bool, default False
+        Whether to show a progress bar.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        ``sigma`` and ``C``.
+    best_score_ : float
+        Their mean disagreement.
+    cv_results_ : dict of arrays
+        ``param_sigma``, ``param_C``, ``mean_test_score`` (disagreement: lower is better),
+        ``std_test_score``, ``split0_test_score`` ..., ``rank_test_score``: a row for each pair tried.
+    n_fits_ : int
+        RankSVM problems solved on the way.
+
+    And those of RankAD.
+
+    Raises
+    ------
+    ValueError
+        From `fit`: as RankAD, and where the held-out points imply no preference.
+
+    Examples
+    --------
+    >>> from workbench import RankADCV, densities
+    >>> X = densities.FIG1.sample(120, random_state=0)
+    >>> detector = RankADCV(sigma_factors=(1, 4, 16), Cs=(0.001, 0.1), random_state=0).fit(X)
+    >>> detector.n_fits_
+    24
+    """
+
+    def __init__(
+        self,
+        *,
+        k="auto",
+        m=3,
+        edges=None,
+        sigma_factors=SIGMA_FACTORS,
+        Cs=CS,
+        cv=4,
+        search="coarse-to-fine",
+        cv_tol=1e-3,
+        n_jobs=None,
+        verbose=False,
+        loss="hinge",
+        anchor=True,
+        resamples=20,
+        solver="auto",
+        tol=1e-6,
+        alpha=0.05,
+        calibration="in-sample",
+        random_state=None,
+    ):
+        super().__init__(
+            k=k,
+            m=m,
+            edges=edges,
+            loss=loss,
+            anchor=anchor,
+            resamples=resamples,
+            solver=solver,
+            tol=tol,
+            alpha=alpha,
+            calibration=calibration,
+            random_state=random_state,
+        )
+        del self.sigma, self.C  # chosen here, not given
+        self.sigma_factors = sigma_factors
+        self.Cs = Cs
+        self.cv = cv
+        self.search = search
+        self.cv_tol = cv_tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _resolve_sigma_and_C(self, X, anchor):
+        factors, Cs = (self._grid(name) for name in ("sigma_factors", "Cs"))
+        if self.search not in SEARCHES:
+            raise ValueError(f"search must be one of {', '.join(SEARCHES)}, got {self.search!r}.")
+        folds = self._folds(len(X))
+        sigmas = self._D_K(X) * factors
+        tried = {}
+
+        def evaluate(rows, columns):
+            missing = [(i, j) for i in rows for j in columns if (i, j) not in tried]
+            if missing:
+                rows, columns = (sorted(set(index)) for index in zip(*missing, strict=True))
+                scores = self._cross_validate(X, anchor, folds, sigmas[rows], Cs[columns])
+                tried.update(zip(((i, j) for i in rows for j in columns), scores.T, strict=True))
+            # Ties go to the largest sigma, then the smallest C.
+            return min(tried, key=lambda cell: (tried[cell].mean(), -cell[0], cell[1]))
+
+        self.n_fits_ = 0
+        if self.search == "grid":
+            best = evaluate(range(len(sigmas)), range(len(Cs)))
+        else:
+            best = evaluate(_every_third(len(sigmas)), _every_third(len(Cs)))
+            before = None
+            while best != before:
+                before = best
+                best = evaluate(_around(best[0], len(sigmas)), _around(best[1], len(Cs)))
+        self._write_down(tried, sigmas, Cs, best)
+        return self.best_params_["sigma"], self.best_params_["C"]
+
+    def _cross_validate(self, X, anchor, folds, sigmas, Cs):
+        """Disagreement on the held-out points of every fold, shape (folds, len(sigmas) * len(Cs))."""
+        scores = np.empty((len(folds), len(sigmas), len(Cs)))
+        with tqdm(total=scores.size, unit="fit", leave=False, disable=not self.verbose) as bar:
+            for row, (train, held_out) in zip(scores, folds, strict=True):
+                weight = anchor * len(train) / len(X)
+                path = ranksvm.path(
+                    X[train],
+                    self.levels_[train],
+                    sigmas=sigmas,
+                    Cs=Cs,
+                    loss=self.loss,
+                    anchor=weight,
+                    tol=self.cv_tol,
+                    n_jobs=self.n_jobs,
+                )
+                for position, (sigma, _, solution) in enumerate(path):
+                    support = np.flatnonzero(solution.beta)
+                    g = kernel_sum(X[held_out], X[train][support], solution.beta[support], sigma)
+                    value = _held_out_disagreement(g, self.levels_[held_out], anchor * len(g) / len(X))
+                    row[np.unravel_index(position, row.shape)] = value
+                    bar.update()
+                    self.n_fits_ += 1
+        return scores.reshape(len(folds), -1)
+
+    def _folds(self, n):
+        cv = self.cv
+        if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or not 2 <= cv <= n // 2:
+            raise ValueError(
+                f"cv must be a whole number of folds from 2 to half of the {n} training points, got {cv!r}."
+            )
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        return list(KFold(cv, shuffle=True, random_state=seed).split(np.empty((n, 1))))
+
+    def _grid(self, name):
+        values = np.unique(np.asarray(getattr(self, name), dtype=float))
+        if values.size == 0 or not (np.isfinite(values) & (values > 0)).all():
+            raise ValueError(f"{name} must be positive finite numbers, one or more, got {values.tolist()}.")
+        return values
+
+    def _write_down(self, tried, sigmas, Cs, best):
+        cells = sorted(tried)
+        scores = np.array([tried[cell] for cell in cells])
+        mean = scores.mean(axis=1)
+        i, j = np.transpose(cells)
+        rank = np.empty(len(cells), dtype=int)
+        rank[np.lexsort([j, -i, mean])] = np.arange(1, len(cells) + 1)
+        self.cv_results_ = {
+            "param_sigma": sigmas[i],
+            "param_C": Cs[j],
+            "mean_test_score": mean,
+            "std_test_score": scores.std(axis=1),
+            "rank_test_score": rank,
+        } | {f"split{fold}_test_score": scores[:, fold] for fold in range(scores.shape[1])}
+        self.best_params_ = {"sigma": float(sigmas[best[0]]), "C": float(Cs[best[1]])}
+        self.best_score_ = float(tried[best].mean())
+
+
+def _held_out_disagreement(g, levels, anchor):
+    """Share of pairs ordered wrongly, pairs with the point at infinity (weight `anchor` each) included."""
+    count = n_pairs(levels)
+    total = count + anchor * len(g)
+    if total == 0:
+        raise ValueError(
+            f"The {len(g)} held-out points of a fold are all in one level: there is no preference to judge by. "
+            "Use fewer folds, more points or more even levels."
+        )
+    wrong = disagreement(g, levels) * count if count else 0.0
+    return (wrong + anchor * np.sum((g < 0) + (g == 0) / 2)) / total
+
+
+def _every_third(n):
+    return sorted({*range(n // 2 % STRIDE, n, STRIDE)})
+
+
+def _around(index, n):
+    return [i for i in range(index - 1, index + 2) if 0 <= i < n]
