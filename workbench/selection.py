@@ -209,13 +209,13 @@ class RankADCV(RankAD):
 
 
 def _held_out_disagreement(g, levels, anchor):
-    """Share of pairs ordered wrongly, pairs with the point at infinity (weight `anchor` each) included."""
+    """Share of pairs ordered wrongly, those with the point at infinity, g = 0, included."""
     count = n_pairs(levels)
     total = count + anchor * len(g)
     if total == 0:
         raise ValueError(
-            f"The {len(g)} held-out points of a fold are all in one level: there is no preference to judge by. "
-            "Use fewer folds, more points or more even levels."
+            f"The {len(g)} held-out points of a fold are all in one level: there is no preference to judge "
+            "by. Use fewer folds, more points or more even levels."
         )
     wrong = disagreement(g, levels) * count if count else 0.0
     return (wrong + anchor * np.sum((g < 0) + (g == 0) / 2)) / total
