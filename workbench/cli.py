@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 import subprocess
@@ -44,17 +45,13 @@ def dashboard(port, voila_options):
     --Voila.ip=0.0.0.0 are passed on to Voila.
     """
     token = secrets.token_urlsafe(24)
-    command = [
-        sys.executable,
-        "-m",
-        "voila",
-        str(_notebooks() / DASHBOARD),
-        "--no-browser",
-        "--show_tracebacks=True",
-    ]
-    command += ["--Voila.ip=127.0.0.1", f"--port={port}", "--Voila.port_retries=0", f"--token={token}"]
+    command = [sys.executable, "-m", "voila", str(_notebooks() / DASHBOARD), "--no-browser"]
+    command += ["--template=rankad", "--show_tracebacks=True", f"--token={token}"]
+    command += ["--Voila.ip=127.0.0.1", f"--port={port}", "--Voila.port_retries=0", *voila_options]
+    # Where Voila finds the template, which fetches nothing from elsewhere.
+    folders = [str(PACKAGE), *filter(None, [os.environ.get("JUPYTER_PATH")])]
     click.echo(f"Open http://127.0.0.1:{port}/?token={token} (Ctrl-C ends it).")
-    sys.exit(_run([*command, *voila_options]))
+    sys.exit(_run(command, os.environ | {"JUPYTER_PATH": os.pathsep.join(folders)}))
 
 
 @main.command()
@@ -129,10 +126,10 @@ def explorer(out, n, repetitions):
     click.echo(f"Written to {benchmark.save(frame, out, n)}.")
 
 
-def _run(command):
+def _run(command, environment=None):
     """Run a server until it ends, and return its exit code."""
     try:
-        return subprocess.run(command, check=False).returncode
+        return subprocess.run(command, env=environment, check=False).returncode
     except KeyboardInterrupt:  # the server had it too, and has asked its own question if it has one
         return 130
 

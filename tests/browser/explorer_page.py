@@ -3,7 +3,7 @@
 import json
 
 LINES = """() => [...document.querySelectorAll('.widget-html-content div')]
-    .map(e => e.innerText).filter(t => t.includes('relative gap'))"""
+    .map(e => e.innerText).filter(t => t.includes('support vectors'))"""
 
 
 def slider(page, description):
@@ -42,6 +42,14 @@ def complaint(page):
 def curve(page):
     """The learned boundary at alpha in the right panel, as drawn."""
     return page.locator(".js-plotly-plot").first.locator(".scatterlayer path.js-line").last.get_attribute("d")
+
+
+def extent(page):
+    """Left, top, right and bottom of that boundary, in pixels of the page."""
+    line = page.locator(".js-plotly-plot").first.locator(".scatterlayer path.js-line").last
+    return line.evaluate(
+        """e => { const b = e.getBBox(); return [b.x, b.y, b.x + b.width, b.y + b.height]; }"""
+    )
 
 
 def wait_until_changed(page, before):

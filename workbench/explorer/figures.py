@@ -26,6 +26,12 @@ class LiveFigure(go.FigureWidget):
         self.add_traces(figure.data)
         self.layout = figure.layout
         self._traces = [dict(trace) for trace in traces]
+        self.set_camera("png")
+
+    def set_camera(self, kind):
+        """Choose what the camera button saves, "png" or "svg"; seen when the figure is displayed anew."""
+        options = {"format": kind, "filename": "rankad", "scale": 2}
+        self._config = {**self._config, "toImageButtonOptions": options}
 
     def change(self, traces, layout=None):
         """Show other arguments for the same traces, and some other entries of the layout.

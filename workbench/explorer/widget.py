@@ -38,6 +38,13 @@ BRUSH = 0.35
 """Standard deviation of the points that one click strews, on a board of side 10."""
 
 
+def _small(html):
+    return f'<div style="line-height: 1.35">{html}</div>'
+
+
+HINT = _small("Choose a preset above: each makes one point, which is then explained here.")
+
+
 class Explorer(Settings):
     """Level curves of two RankAD detectors side by side, with sliders for everything they depend on.
 
@@ -175,13 +182,13 @@ class Explorer(Settings):
     def _show_busy(self):
         with self._lock:
             if self._busy is not None:
-                self._status.value = "<b>fitting &hellip;</b>"
+                self._status.value = _small("<b>fitting &hellip;</b>")
 
     def _say(self, html):
         if self._busy is not None:
             self._busy.cancel()
             self._busy = None
-        self._status.value = html
+        self._status.value = _small(html)
 
     def _complain(self, message):
         self._say(f'<b style="color:#B34700">&#9888; {escape(message)}</b>')
@@ -203,20 +210,21 @@ class Explorer(Settings):
         if self._drawn is None:
             return
         _, fits, measures = self._drawn
-        self._show_checks([checks(fits[side], measures[side], self.alpha) for side in SIDES])
+        exact = is_exact(fits.values())
+        self._show_checks([checks(fits[side], measures[side], self.alpha) for side in SIDES], limits=exact)
         detector = fits["right"].detector
         self._writing = True
         self._absolute["sigma_over_DK"].value = float(f"{detector.sigma_:.4g}")
         self._absolute["C_times_n"].value = float(f"{detector.C_:.4g}")
         self._writing = False
-        if is_exact(fits.values()):
+        if exact:
             self._write_down()
 
     def _show_board(self):
         """Show the points drawn so far, where they are too few to learn from."""
         self._drawn = None
         self._show_panels([board(self.points)] * 2, BOARD, ("x", "y"), details=False)
-        self._show_checks([no_checks(f"{side} detector") for side in SIDES])
+        self._show_checks([no_checks(f"{side} detector") for side in SIDES], limits=True)
         for box in self._lines:
             box.value = ""
 
@@ -236,8 +244,10 @@ class Explorer(Settings):
         layout["annotations"] = [{"text": each.title} for each in panels]
         self._curves.change([*traces, *sheets], layout)
 
-    def _show_checks(self, both):
+    def _show_checks(self, both, limits):
         traces = [trace for _, trace in plots.check_traces(*both)]
+        if not limits and self._plots.data:  # the last ones stay until the exact answer brings others
+            traces = [{} if trace["name"].endswith(plots.PROMISED) else trace for trace in traces]
         if self._plots.data:
             self._plots.change(traces)
         else:
@@ -326,11 +336,11 @@ class Explorer(Settings):
         if change["new"]:
             settings, note = PRESETS[change["new"]]
             self.set(**settings)
-            self._note.value = f"<b>{escape(change['new'])}.</b> {escape(note)}"
+            self._note.value = _small(f"<b>{escape(change['new'])}.</b> {escape(note)}")
             self._preset.value = ""  # so that it can be chosen again
 
     def _on_reset(self, _):
-        self._note.value = ""
+        self._note.value = HINT
         self.set()
 
     def _on_restore(self, _):
@@ -340,9 +350,8 @@ class Explorer(Settings):
             self._complain(str(error))
 
     def _on_format(self, change):
-        options = {"format": change["new"], "filename": "rankad", "scale": 2}
         for figure in (self._curves, self._plots):
-            figure._config = {**figure._config, "toImageButtonOptions": options}
+            figure.set_camera(change["new"])
         # The browser reads the configuration when it draws a figure anew.
         children, self.widget.children = self.widget.children, ()
         self.widget.children = children
@@ -357,7 +366,10 @@ class Explorer(Settings):
 
     def _build(self):
         c = self._controls
-        self._status, self._note, self._link = widgets.HTML(), widgets.HTML(), widgets.HTML()
+        # Of fixed heights, so that no message moves the pictures.
+        self._status = widgets.HTML(layout={"height": "2.9em", "overflow": "auto"})
+        self._note = widgets.HTML(HINT, layout={"height": "3.1em", "overflow": "auto"})
+        self._link = widgets.HTML()
         self._lines = [widgets.HTML(layout={"width": "50%", "height": "6.5em"}) for _ in SIDES]
         self._columns, self._absolute, self._preset = column_choosers(), absolute_boxes(), preset_chooser()
         self._preset.observe(self._on_preset, "value")
@@ -381,7 +393,7 @@ class Explorer(Settings):
         top = arrange(
             [self._preset, c["data"], *self._columns.values(), self._pen, c["n"], c["seed"]],
             [*(box for name in self._absolute for box in (c[name], self._absolute[name])), c["k"]],
-            [c["alpha"], c["anchor"], c["anchor_over_n"], buttons({"reset": self._on_reset}), self._status],
+            [c["alpha"], c["anchor"], c["anchor_over_n"], buttons({"reset": self._on_reset})],
         )
         more = arrange(
             [c["left_m"], c["left_edges"], c["right_m"], c["right_edges"]],
@@ -397,5 +409,5 @@ class Explorer(Settings):
             [more, share], titles=("levels, loss, calibration, solver, colours", "save and share")
         )
         below = widgets.HBox(self._lines)
-        rows = [top, fold, self._note, self._curves, below, self._plots]
+        rows = [top, fold, self._status, self._note, self._curves, below, self._plots]
         return widgets.VBox(rows, layout={"max_width": "900px"})

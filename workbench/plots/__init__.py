@@ -1,11 +1,12 @@
 """Arrays in, plotly figures out. Knows nothing of detectors, and imports nothing of ours."""
 
-from .checks import Checks, check_plots, check_traces
+from .checks import PROMISED, Checks, check_plots, check_traces
 from .curves import log_log
 from .panels import NEIGHBOURS, Panel, axes_layout, joined, level_curves, panel_traces
 
 __all__ = [
     "NEIGHBOURS",
+    "PROMISED",
     "Checks",
     "Panel",
     "axes_layout",

@@ -28,6 +28,9 @@ AXES = (
 
 BINS = 20
 
+PROMISED = "promised at 95%"
+"""End of the name of the traces of limits."""
+
 
 @dataclass(frozen=True)
 class Checks:
@@ -128,7 +131,7 @@ def _side_traces(checks, colour, symbol, dash):
     difference, ratio = f"{name}: mass of the difference", f"{name}: volume ratio - 1"
     return [
         (1, line(checks.alphas, checks.false_alarms, name, showlegend=True)),
-        (1, line(checks.limit_alphas, checks.limits, f"{name}: promised at 95%", "dash", 1)),
+        (1, line(checks.limit_alphas, checks.limits, f"{name}: {PROMISED}", "dash", 1)),
         (1, dots(*chosen, f"{name}, chosen level", 9)),
         (2, line(edges, np.append(heights, heights[-1]), name, shape="hv")),
         (3, dots(checks.true_p, checks.learned_p, name, 4)),
