@@ -20,7 +20,7 @@ SMALL = {
     "beta_law_held_out": {"ns": (20,), "repetitions": 50},
     "beta_law_in_sample": {"ns": (20,), "repetitions": 50},
 }
-CHEAP = ["lemma_2_tail", "surrogate_minimum_printed", "surrogate_bound", "order_lemma"]
+CHEAP = ["lemma_2_tail", "surrogate_bound", "order_lemma"]
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -65,8 +65,7 @@ def test_every_claim_says_what_breaks_it():
 @pytest.mark.parametrize("name", ["theorem_1", "lemma_1", "lemma_2_rate", "theorem_2", "beta_law_held_out"])
 def test_same_seed_same_bytes_and_other_seed_other_bytes(name):
     claim, size = CLAIMS[name], {"ns": (100, 200), "repetitions": max(3, CLAIMS[name].fewest)}
-    if name == "lemma_2_rate":
-        size["ns"] = (1000, 2000)
+    size["ns"] = {"lemma_2_rate": (1000, 2000), "beta_law_held_out": (20,)}.get(name, size["ns"])
     frames = [claim.run(**size, random_state=seed).frame for seed in (0, 0, 1)]
     as_bytes = [frame.select_dtypes("number").to_numpy().tobytes() for frame in frames]
     assert as_bytes[0] == as_bytes[1] != as_bytes[2]
@@ -154,6 +153,12 @@ def test_exponent_of_the_relative_bias_in_other_dimensions(d):
 def test_the_measured_mean_distance_is_the_computed_one():
     summary = CLAIMS["lemma_2_law"].run(ns=(100,), repetitions=150).summary
     assert summary.loc["mean of D_(l) / E D_(l)", "low"] < 1 < summary.loc["mean of D_(l) / E D_(l)", "high"]
+
+
+@pytest.mark.parametrize("name", ["lemma_1", "theorem_2"])
+def test_a_true_claim_is_not_refuted_where_the_ladder_is_too_short(name):
+    """A thin ring, where balls of mass l/m reach across: errors decline, but too slowly to tell."""
+    assert CLAIMS[name].run(densities.RING, ns=(100, 200), repetitions=4).verdict != "refuted"
 
 
 def test_a_flat_density_is_outside_theorem_1():

@@ -7,11 +7,13 @@ from workbench import densities
 from workbench.theorems import distances, ranks, surrogates
 from workbench.theorems.balls import BallMass, unit_ball
 from workbench.theorems.statistics import (
+    Interval,
     alarm_pit,
     mean_interval,
     proportion_interval,
     slope_interval,
     uniformity,
+    verdict_of_decline,
     verdict_of_laws,
 )
 
@@ -154,3 +156,18 @@ def test_risk_of_uniform_scores(c):
 
     expected = integrate.quad(inner, 0, min(1, 1 / c))[0]
     assert surrogates.uniform_risk(c) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (-0.3, -0.2, "holds"),
+        (-0.05, 0.05, "refuted"),
+        (0.01, 0.05, "refuted"),
+        (-0.08, -0.02, "undecided"),  # declines, but slowly
+        (-0.3, -0.05, "undecided"),
+        (-0.3, 0.3, "undecided"),
+    ],
+)
+def test_verdict_of_decline(low, high, verdict):
+    assert verdict_of_decline(Interval((low + high) / 2, low, high), -0.1) == verdict

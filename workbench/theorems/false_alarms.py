@@ -90,7 +90,7 @@ class _Theorem3(Claim):
     location = "Sec. 5.2, Theorem 3"
     assumes = "no flat regions: f(X) without atoms. Nothing else"
     ns = (1000, 10_000)
-    repetitions = 200
+    repetitions = 300
     fewest = 20
     sizes = 1
 

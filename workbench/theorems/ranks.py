@@ -7,7 +7,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from ..neighbors import knn_statistic, rank
 from .claim import Claim
-from .statistics import slope_interval
+from .statistics import slope_interval, verdict_of_decline
 
 FIXED = {"K = 5": 5, "K = 20": 20}
 GROWING = {"K = n^(1/2)": 1 / 2, "K = n^(2/3)": 2 / 3}
@@ -60,16 +60,15 @@ class Theorem1(_RankConsistency):
     name = "theorem_1"
     statement = "R_n(eta) -> p(eta) if K -> infinity and K/n -> 0 (corrected; print has K = O(n^0.5))"
     refuted_if = (
-        "for K = n^(1/2) or n^(2/3), the log-log slope of the RMSE of R_n - p over n lay above a quarter "
-        "of the theoretical exponent"
+        "for K = n^(1/2) or n^(2/3), the log-log slope of the RMSE of R_n - p over n was shown to lie above "
+        "a quarter of the theoretical exponent and not shown to be negative"
     )
     broken_by = "R_n counts the training points that are denser, the sign the other way round"
 
     def _judge(self, frame, density, broken):
         slopes, rates, quantities = self._slopes(frame, density)
-        below = all(slopes[rule].high < SHARE * rates[rule] for rule in GROWING)
-        above = any(slopes[rule].low > SHARE * rates[rule] for rule in GROWING)
-        verdict = "holds" if below else "refuted" if above else "undecided"
+        verdicts = {verdict_of_decline(slopes[rule], SHARE * rates[rule]) for rule in GROWING}
+        verdict = next(each for each in ("refuted", "undecided", "holds") if each in verdicts)
         words = " and ".join(f"{slopes[rule]} for {rule} (theory {rates[rule]:.3g})" for rule in GROWING)
         return verdict, f"The RMSE of R_n - p goes as n to the power {words}.", quantities
 
@@ -80,8 +79,8 @@ class Theorem1Printed(_RankConsistency):
     name = "theorem_1_printed"
     statement = "with K = O(n^0.5), lim R_n(eta) = p(eta) (as printed: O allows K = 5)"
     refuted_if = (
-        "at K = 5 the log-log slope of the RMSE of R_n - p over n lay above a quarter of the exponent of "
-        "K = n^(1/2)"
+        "at K = 5 the log-log slope of the RMSE of R_n - p over n was shown to lie above a quarter of the "
+        "exponent of K = n^(1/2) and not shown to be negative"
     )
     broken_by = "K = n^(1/2), with which the printed limit is right"
     expected = "refuted"
@@ -91,7 +90,7 @@ class Theorem1Printed(_RankConsistency):
         rule = "K = n^(1/2)" if broken else "K = 5"
         boundary = SHARE * rate(1 / 2, density.d)
         slope = slopes[rule]
-        verdict = "refuted" if slope.low > boundary else "holds" if slope.high < boundary else "undecided"
+        verdict = verdict_of_decline(slope, boundary)
         last = frame[(frame["n"] == frame["n"].max()) & (frame["rule"] == rule)]
         return (
             verdict,
@@ -128,10 +127,12 @@ class Lemma1(Claim):
     name = "lemma_1"
     location = "Appendix, proof of Theorem 1, first lemma"
     statement = "|E R(u) - p(u)| -> 0 with l = m_2^a, (d+4)/(2d+4) < a < 1"
-    assumes = _RankConsistency.assumes
+    assumes = _RankConsistency.assumes + (
+        "; balls of mass l/m_2, which falls slowly, small against the structure of f"
+    )
     refuted_if = (
-        "the log-log slope over m_2 of the root mean square of E R(u) - p(u) over points u lay above a "
-        "quarter of the exponent -(1 - a) 2/d of its bias"
+        "the log-log slope over m_2 of the root mean square of E R(u) - p(u) over points u was "
+        "shown to lie above a quarter of the exponent -(1 - a) 2/d of its bias and not shown to be negative"
     )
     broken_by = "l = m_2/2 (a = 1), so that l/m_2 does not vanish"
     ladder = "block size m_2"
@@ -157,7 +158,7 @@ class Lemma1(Claim):
         predicted = -(1 - self.exponent(density.d)) * 2 / density.d
         slope = slope_interval(frame, "rms_bias")
         boundary = SHARE * predicted
-        verdict = "holds" if slope.high < boundary else "refuted" if slope.low > boundary else "undecided"
+        verdict = verdict_of_decline(slope, boundary)
         last = frame.loc[frame["n"] == frame["n"].max(), "rms_bias"].mean()
         return (
             verdict,

@@ -64,6 +64,18 @@ def slope_interval(frame, y, x="n", level=LEVEL):
     return mean_interval(slopes, level)
 
 
+def verdict_of_decline(slope, boundary):
+    """Verdict on convergence to 0 from the log-log slope of an error.
+
+    "holds" if the slope is shown to be steeper than `boundary`, a negative number; "refuted" if it is shown
+    to be flatter and no decline is shown at all; else "undecided", as where the error declines too slowly for
+    this ladder to tell.
+    """
+    if slope.high < boundary:
+        return "holds"
+    return "refuted" if slope.low > boundary and slope.high >= 0 else "undecided"
+
+
 def proportion_interval(count, total, level=LEVEL):
     """Clopper and Pearson's exact interval for a proportion, `count` of `total` trials."""
     limits = stats.binomtest(int(count), int(total)).proportion_ci(level, method="exact")
