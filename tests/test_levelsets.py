@@ -6,7 +6,7 @@ from oracles import Square
 from scipy import stats
 
 from workbench.densities import DENSITIES, FIG1, FIG2, HEAVY_TAIL, SQUARE, GaussianMixture
-from workbench.levelsets import Grid, contour_lines, filled_region, set_distance
+from workbench.levelsets import Grid, TrueSets, contour_lines, filled_region, set_distance
 
 DISC = GaussianMixture([1.0], [[0.0, 0.0]], [np.eye(2)])
 GRID = Grid.covering(DISC)
@@ -373,3 +373,28 @@ def test_grid_that_misses_or_misjudges_the_mass():
             ValueError, match=r"carry mass .* instead of 1: use a grid that is wider, or finer"
         ):
             set_distance(DISC, 0.1, lambda P: P[:, 0] > 0, grid)
+
+
+def test_true_sets_know_false_alarm_rates_of_many_thresholds():
+    truth = TrueSets(FIG1)
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=truth.grid.shape)
+    thresholds = np.array([-9.0, -1.0, 0.0, values[3, 4], 9.0])
+    slow = [truth.mass[values < t].sum() / truth.mass.sum() for t in thresholds]
+    np.testing.assert_allclose(truth.false_alarm_rate(values, thresholds), slow, atol=1e-12)
+    alphas = np.array([0.05, 0.3, 0.9])
+    levels = np.log([FIG1.level(a) for a in alphas])
+    np.testing.assert_allclose(truth.false_alarm_rate(truth.log_f, levels), alphas, atol=3e-3)
+
+
+def test_true_sets_answer_as_set_distance_does():
+    truth = TrueSets(FIG1)
+    margin = truth.log_f - np.log(FIG1.level(0.2))
+    for alpha in (0.1, 0.2, 0.1):  # the third from memory
+        assert truth.distance(alpha, margin) == set_distance(FIG1, alpha, margin)
+    assert truth.distance(0.2, margin).symmetric_difference_mass == 0
+
+
+def test_true_boundary_is_where_p_is_alpha():
+    points = np.concatenate(TrueSets(FIG1).boundary(0.25))
+    np.testing.assert_allclose(FIG1.p_value(points), 0.25, atol=2e-3)

@@ -125,7 +125,7 @@ def test_page_and_kernel_agree_on_the_state(page):
     press(page, "α (level)", times=3)
     page.get_by_text("save and share", exact=True).click()
     text = page.locator(".widget-textarea", has=page.get_by_text("settings", exact=True)).locator("textarea")
-    page.wait_for_timeout(1000)  # the kernel writes them down when the hand rests
+    page.wait_for_timeout(2500)  # the kernel writes them down when the hand rests
     settings = json.loads(text.input_value())
     assert f"{settings['alpha']:.2f}" == slider(page, "α (level)")[1].inner_text()
     assert f"{settings['sigma_over_DK']:.2f}" == slider(page, "σ / D_K")[1].inner_text()
