@@ -150,3 +150,23 @@ def test_extreme_scales(rng, scale):
 def test_wrong_width(rng):
     with pytest.raises(ValueError, match="3 columns but the training points have 2"):
         knn_statistic(rng.normal(size=(10, 2)), rng.normal(size=(4, 3)), k=2)
+
+
+def test_nearest_points_and_their_distances(rng):
+    X, queries = rng.normal(size=(40, 3)), rng.normal(size=(10, 3))
+    for points, exclude_self in ((queries, False), (X, True)):
+        distances, index = neighbors.nearest(X, None if exclude_self else queries, k=6)
+        exact = np.linalg.norm(points[:, None] - X, axis=2)
+        if exclude_self:
+            np.fill_diagonal(exact, np.inf)
+        np.testing.assert_array_equal(index, np.argsort(exact, axis=1)[:, :6])
+        np.testing.assert_allclose(distances, np.sort(exact, axis=1)[:, :6])
+
+
+def test_a_query_far_away_does_not_blur_the_others(rng):
+    X, queries = rng.normal(size=(40, 2)), rng.normal(size=(5, 2))
+    alone = neighbors.knn_statistic(X, queries, k=3)
+    far = np.array([[1e300, 0.0], [3e200, -4e200], [1e307, 1e307], [1e120, 0.0]])
+    together = neighbors.knn_statistic(X, np.concatenate([queries, far]), k=3)
+    np.testing.assert_array_equal(together[:5], alone)
+    np.testing.assert_allclose(together[5:], [1e300, 5e200, np.sqrt(2) * 1e307, 1e120])

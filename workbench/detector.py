@@ -7,13 +7,14 @@ import warnings
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import bounds, ranksvm
 from .kernels import kernel_sum
 from .neighbors import check_k, knn_statistic, largest_k, ranks
 from .preferences import check_edges, check_m, quantize
 from .pvalues import check_alpha, p_value, threshold
+from .validation import check_points
 
 CALIBRATIONS = ("in-sample", "split")
 DEFAULT_K = 20
@@ -157,7 +158,7 @@ class RankAD(OutlierMixin, BaseEstimator):
         ConvergenceWarning
             If the RankSVM solution misses `tol`.
         """
-        X = self._validate(X, reset=True)
+        X = check_points(self, X, reset=True)
         alpha = check_alpha(self.alpha)
         if self.calibration not in CALIBRATIONS:
             raise ValueError(
@@ -248,7 +249,7 @@ class RankAD(OutlierMixin, BaseEstimator):
         array of shape (q,)
         """
         check_is_fitted(self)
-        return self._g(self._validate(X, reset=False))
+        return self._g(check_points(self, X, reset=False))
 
     def p_value(self, X):
         """p-value of each point, small for anomalies (Eq. 4 with its sign corrected).
@@ -360,28 +361,6 @@ class RankAD(OutlierMixin, BaseEstimator):
 
     def _g(self, X):
         return kernel_sum(X, self.support_vectors_, self._coefficients, self.sigma_)
-
-    def _validate(self, X, reset):
-        try:
-            X = validate_data(
-                self, X, reset=reset, dtype=float, ensure_all_finite=False, ensure_min_samples=1 + reset
-            )
-        except ValueError as error:
-            if "could not convert string" not in str(error):
-                raise
-            raise ValueError(
-                f"X must hold numbers only, but {error}. Encode or drop columns of text."
-            ) from None
-        bad = ~np.isfinite(X)
-        if bad.any():
-            row, column = np.argwhere(bad)[0]
-            name = getattr(self, "feature_names_in_", range(X.shape[1]))[column]
-            raise ValueError(
-                f"X contains {bad.sum()} missing or infinite values (NaN or inf), the first, "
-                f"{X[row, column]}, in row {row} of column {name!r}. Drop these rows or fill them in, for "
-                "example with sklearn.impute.SimpleImputer."
-            )
-        return X
 
     def _resolve_k(self, n):
         largest = largest_k(n, self.resamples)

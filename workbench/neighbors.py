@@ -32,19 +32,53 @@ def knn_statistic(X, queries=None, k=20):
     ValueError
         If k is not a whole number or too large; the message names the largest allowed.
     """
-    X = check_array(X, dtype=float, ensure_min_samples=2, input_name="X")
+    return nearest(X, queries, k)[0].mean(axis=1)
+
+
+def nearest(X, queries=None, k=20):
+    """Distances to the k nearest training points, ascending, and which they are.
+
+    Parameters
+    ----------
+    X, queries, k
+        As for :func:`knn_statistic`.
+
+    Returns
+    -------
+    distances : array of shape (n, k) or (q, k), in the units of the data
+    index : int array of the same shape
+        Rows of X. For a query so far away that the training points are one point to it, any k of them.
+
+    Raises
+    ------
+    ValueError
+        As :func:`knn_statistic`.
+    """
+    X = check_array(X, dtype=float, ensure_min_samples=2 if queries is None else 1, input_name="X")
     largest = len(X) - 1 if queries is None else len(X)
     k = check_k(k, largest, f"{len(X)} training points")
-    if queries is not None:
-        queries = check_array(queries, dtype=float, input_name="queries")
-        if queries.shape[1] != X.shape[1]:
-            raise ValueError(
-                f"queries have {queries.shape[1]} columns but the training points have {X.shape[1]}. "
-                "Pass the same features in the same order."
-            )
-    scale = _power_of_two_above(X, queries)
-    distances, _ = _search(X / scale, k).kneighbors(None if queries is None else queries / scale)
-    return scale * distances.mean(axis=1)
+    scale = power_of_two_above(X)
+    if queries is None:
+        distances, index = _search(X / scale, k).kneighbors()
+        return scale * distances, index
+    queries = check_array(queries, dtype=float, input_name="queries")
+    if queries.shape[1] != X.shape[1]:
+        raise ValueError(
+            f"queries have {queries.shape[1]} columns but the training points have {X.shape[1]}. "
+            "Pass the same features in the same order."
+        )
+    distances = np.empty((len(queries), k))
+    index = np.tile(np.arange(k), (len(queries), 1))
+    # Squared distances of these would overflow, but no digit of them depends on the training point.
+    with np.errstate(over="ignore"):
+        far = np.abs(queries).max(axis=1) > scale * 2.0**500
+    for row in np.flatnonzero(far):
+        own = power_of_two_above(queries[row])
+        distances[row] = own * np.linalg.norm(queries[row] / own)
+    if not far.all():
+        distances[~far], index[~far] = _search(X / scale, k).kneighbors(queries[~far] / scale)
+        distances[~far] *= scale
+    return distances, index
 
 
 def ranks(X, k=20, resamples=20, random_state=None):
@@ -87,7 +121,7 @@ def ranks(X, k=20, resamples=20, random_state=None):
         return rank(G, G)
 
     rng = check_random_state(random_state)
-    X = X / _power_of_two_above(X)
+    X = X / power_of_two_above(X)
     length = min(n - 1, 2 * k + int(6 * np.sqrt(2 * k)))  # six deviations: a list rarely runs out
     distances, neighbours = _search(X, length).kneighbors()
     total = np.zeros(n)
@@ -151,10 +185,9 @@ def _search(X, k):
     return NearestNeighbors(n_neighbors=k, algorithm="kd_tree").fit(X)
 
 
-def _power_of_two_above(*arrays):
+def power_of_two_above(X):
     """Scale at which squared distances neither overflow nor vanish; dividing by it loses no digit."""
-    largest = max(np.abs(array).max() for array in arrays if array is not None)
-    return np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1000, 1023))
+    return np.ldexp(1.0, np.clip(np.frexp(np.abs(X).max())[1], -1000, 1023))
 
 
 def _distance_to_other_half(X, k, in_S, distances, neighbours):

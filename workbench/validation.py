@@ -1,0 +1,46 @@
+"""What every detector asks of the points that it is given."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+
+def check_points(estimator, X, *, reset):
+    """Return X as a finite float array, or raise a ValueError that says what is wrong and where.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        Remembers the number and names of the features with ``reset=True``; they are compared otherwise.
+    X : array or data frame of shape (n, d)
+    reset : bool
+        True in ``fit``, which needs two points at least.
+
+    Returns
+    -------
+    array of shape (n, d)
+
+    Raises
+    ------
+    ValueError
+        For text, missing or infinite values, too few points, or other features than in ``fit``.
+    """
+    try:
+        X = validate_data(
+            estimator, X, reset=reset, dtype=float, ensure_all_finite=False, ensure_min_samples=1 + reset
+        )
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        raise ValueError(f"X must hold numbers only, but {error}. Encode or drop columns of text.") from None
+    bad = ~np.isfinite(X)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        name = getattr(estimator, "feature_names_in_", range(X.shape[1]))[column]
+        raise ValueError(
+            f"X contains {bad.sum()} missing or infinite values (NaN or inf), the first, "
+            f"{X[row, column]}, in row {row} of column {name!r}. Drop these rows or fill them in, for "
+            "example with sklearn.impute.SimpleImputer."
+        )
+    return X
