@@ -10,7 +10,7 @@ _HOMES = {
     "load_dataset": ".datasets",
 }
 _ROOMS = ("bounds", "datasets", "densities", "explorer", "kernels", "levelsets", "neighbors", "plots")
-_ROOMS += ("preferences", "pvalues", "ranksvm", "theorems")
+_ROOMS += ("labs", "preferences", "pvalues", "ranksvm", "theorems")
 
 __all__ = sorted([*_HOMES, *_ROOMS])
 
