@@ -170,8 +170,10 @@ def test_large_samples_are_recalled_and_say_so(lab):
     cell = precompute.nearest(lab.density, 1000, 4.0, "split")
     np.testing.assert_array_equal(lab.outcome.rates, cell.rates)
     assert "n = 1000 is precomputed" in lab._status.value
+    assert "\u03b4" not in lab._status.value
     assert "not what the sliders say" not in lab._status.value
     lab.sigma_over_DK = 2.8
+    lab.settle()
     assert "σ = 4 D_K" in lab._status.value
     assert "not what the sliders say" in lab._status.value
     lab.density = "ring"

@@ -68,7 +68,7 @@ class Outcome:
     broken: dict = field(default_factory=dict)
 
 
-def figure(outcome, alpha, width=860, height=400):
+def figure(outcome, alpha, width=860, height=415):
     """Return both pictures as a plotly figure; parameters as for :func:`traces`."""
     titles = ("histogram at the chosen \u03b1", "every level \u03b1: mean, 5% to 95%")
     fig = make_subplots(cols=2, subplot_titles=titles, horizontal_spacing=0.1, column_widths=[0.56, 0.44])
@@ -92,7 +92,7 @@ def figure(outcome, alpha, width=860, height=400):
         template="plotly_white",
         width=width,
         height=height,
-        margin={"l": 50, "r": 10, "t": 30, "b": 95},
+        margin={"l": 50, "r": 10, "t": 30, "b": 110, "autoexpand": False},
         font={"size": 11},
         hovermode="closest",
         legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0.5, "xanchor": "center"},
@@ -249,7 +249,7 @@ HEAD = (
     "allowed \u03b4",
     "holds for",
 )
-CELL = "text-align:left;padding:0 16px 0 0;white-space:nowrap;line-height:1.5"
+CELL = "text-align:left;padding:0 12px 0 0;white-space:nowrap;line-height:1.5"
 
 
 def _row(outcome, name, chosen):
