@@ -241,10 +241,10 @@ def test_no_point_with_a_dual_weight_is_missed():
         for i, j in zip(higher, lower, strict=True):
             if g[i] - g[j] <= 1 + 1e-6:
                 tight |= {i, j}
-        assert design._in_a_tight_pair(g, levels) == len(tight)
+        assert design.points_in_tight_pairs(g, levels) == len(tight)
         assert len(weighted) <= len(tight)
-    assert design._in_a_tight_pair(np.array([5.0, 9.0, 20.0]), np.array([1, 2, 3])) == 0
-    assert design._in_a_tight_pair(np.array([5.0, 9.0, 9.5]), np.array([1, 2, 3])) == 2
+    assert design.points_in_tight_pairs(np.array([5.0, 9.0, 20.0]), np.array([1, 2, 3])) == 0
+    assert design.points_in_tight_pairs(np.array([5.0, 9.0, 9.5]), np.array([1, 2, 3])) == 2
 
 
 # Mistakes

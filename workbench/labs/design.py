@@ -177,7 +177,7 @@ def repeat(design, repetition, random_state=0, callback=None):
         rates=truth.false_alarm_rate(values, detector.calibration_scores_),
         scores=detector.solution_.scores,
         norm=detector.solution_.norm,
-        support=_in_a_tight_pair(detector.solution_.scores, detector.levels_),
+        support=points_in_tight_pairs(detector.solution_.scores, detector.levels_),
     )
 
 
@@ -194,8 +194,22 @@ def _reference_DK(name, n, k):
     return float(knn_statistic(X, k=k).mean())
 
 
-def _in_a_tight_pair(g, levels):
-    """Count points in a pair of levels, or a pair with the anchor, of margin at most 1."""
+def points_in_tight_pairs(g, levels):
+    """Count points in a pair of levels, or a pair with the anchor, of margin at most 1.
+
+    No other point can have a dual weight; points with one can be more than those with a coefficient, where
+    weights cancel. What :func:`workbench.bounds.sample_compression` asks for is at most this.
+
+    Parameters
+    ----------
+    g : array of shape (n,)
+        Scores of the training points.
+    levels : int array of shape (n,)
+
+    Returns
+    -------
+    int
+    """
     slack = 1 + 1e-6 * max(1.0, np.abs(g).max())
     tight = g <= slack  # the anchor: level below all others, score 0
     for level in np.unique(levels):
