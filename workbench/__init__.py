@@ -9,8 +9,8 @@ _HOMES = {
     "RankSVMSolution": ".ranksvm",
     "load_dataset": ".datasets",
 }
-_ROOMS = ("baselines", "bounds", "datasets", "densities", "explorer", "kernels", "levelsets", "neighbors")
-_ROOMS += ("plots", "preferences", "pvalues", "ranksvm", "theorems")
+_ROOMS = ("baselines", "bounds", "datasets", "densities", "explorer", "kernels", "labs", "levelsets")
+_ROOMS += ("neighbors", "plots", "preferences", "pvalues", "ranksvm", "theorems")
 
 __all__ = sorted([*_HOMES, *_ROOMS])
 

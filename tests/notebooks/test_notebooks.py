@@ -19,7 +19,8 @@ def test_there_is_a_start():
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_runs_from_top_to_bottom(path):
+def test_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(notebook, timeout=180, resources={"metadata": {"path": str(path.parent)}}).execute()
     for cell in notebook.cells:

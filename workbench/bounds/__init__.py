@@ -26,6 +26,7 @@ _HOMES = {
     "order": ".order_statistics",
     "pac_bayes": ".pac_bayesian",
     "pac_bayes_margin": ".pac_bayesian",
+    "points_needed": ".needed",
     "rademacher": ".learned",
     "sample_compression": ".learned",
     "simes": ".order_statistics",
