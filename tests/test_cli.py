@@ -73,3 +73,22 @@ def test_data_names_the_sets_there_are():
     assert outcome.exit_code == 1
     assert "There is no data set 'mamography': choose from annthyroid, cover" in outcome.output
     assert "Traceback" not in outcome.output
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["dashboard", "--port", "0"],
+        ["dashboard", "--port", "99999"],
+        ["bench", "path", "--n", "10"],
+        ["bench", "path", "--jobs", "0"],
+        ["bench", "path", "--tol", "0"],
+        ["bench", "explorer", "--repetitions", "0"],
+        ["bench", "explorer", "--n", "5"],
+    ],
+)
+def test_numbers_out_of_range_are_refused_in_words(command, started):
+    outcome = CliRunner().invoke(cli.main, command)
+    assert outcome.exit_code == 2
+    assert "Invalid value" in outcome.output
+    assert started == []

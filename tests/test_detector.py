@@ -428,3 +428,21 @@ def test_false_discoveries_are_controlled_by_scipy(calibrated):
     error = np.std(shares) / np.sqrt(len(shares))
     assert np.mean(shares) <= 0.2 + 3 * error
     assert np.mean(found) > 0.5
+
+
+def test_an_interrupted_refit_leaves_nothing_behind(X):
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    detector = RankAD(random_state=0).fit(X)
+    with pytest.raises(KeyboardInterrupt):
+        detector.fit(100 * X, callback=interrupt)
+    with pytest.raises(NotFittedError):
+        detector.predict(X)
+    reference = RankAD(random_state=0).fit(X)
+    assert detector.fit(X).beta_.tobytes() == reference.beta_.tobytes()
+    detector.k = 10**6
+    with pytest.raises(ValueError, match="too many"):
+        detector.fit(X)
+    with pytest.raises(NotFittedError):
+        detector.score_samples(X)

@@ -398,3 +398,16 @@ def test_true_sets_answer_as_set_distance_does():
 def test_true_boundary_is_where_p_is_alpha():
     points = np.concatenate(TrueSets(FIG1).boundary(0.25))
     np.testing.assert_allclose(FIG1.p_value(points), 0.25, atol=2e-3)
+
+
+def test_true_sets_refuse_what_is_no_score_or_level():
+    truth = TrueSets(FIG1)
+    with pytest.raises(ValueError, match="finite, got nan"):
+        truth.false_alarm_rate(np.full(truth.grid.shape, np.nan), [0.0])
+    with pytest.raises(ValueError, match="the grid's shape"):
+        truth.false_alarm_rate(np.zeros((3, 3)), [0.0])
+    with pytest.raises(ValueError, match="thresholds must be numbers"):
+        truth.false_alarm_rate(truth.log_f, [np.nan])
+    for alpha in (0, 1, 2):
+        with pytest.raises(ValueError, match="strictly between 0 and 1"):
+            truth.boundary(alpha)

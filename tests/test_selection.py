@@ -1,11 +1,13 @@
 """Selection against a slow, literal cross-validation."""
 
+import doctest
+
 import numpy as np
 import oracles
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from workbench import RankAD, RankADCV, ranksvm
+from workbench import RankAD, RankADCV, ranksvm, selection
 from workbench.densities import FIG1, FIG2
 from workbench.selection import CS, SIGMA_FACTORS
 
@@ -98,6 +100,7 @@ def test_split_calibration_hides_its_points_from_the_selection(X):
     [
         ({"cv": 1}, "cv must be a whole number of folds from 2 to half of the 90"),
         ({"cv": 2.5}, "got 2.5"),
+        ({"cv_tol": 2}, "cv_tol must be a relative gap between 0 and 1, got 2"),
         ({"search": "random"}, "search must be one of coarse-to-fine, grid, got 'random'"),
         ({"Cs": ()}, "Cs must be positive finite numbers, one or more"),
         ({"sigma_factors": (1.0, -1.0)}, "sigma_factors must be positive finite"),
@@ -107,6 +110,15 @@ def test_split_calibration_hides_its_points_from_the_selection(X):
 def test_bad_parameters(X, change, message):
     with pytest.raises(ValueError, match=message):
         RankADCV(**SMALL | change).fit(X)
+
+
+def test_example_in_the_docstring():
+    assert doctest.testmod(selection).failed == 0
+
+
+def test_no_cell_is_solved_twice(X):
+    fine = RankADCV(**SMALL).fit(X)
+    assert fine.n_fits_ == 4 * len(fine.cv_results_["mean_test_score"]) <= 36
 
 
 def test_scikit_learns_checks():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -36,7 +37,9 @@ def lab(jupyterlab_options):
 
 
 @main.command(context_settings={"ignore_unknown_options": True})
-@click.option("--port", default=8866, show_default=True, help="Port to listen on.")
+@click.option(
+    "--port", default=8866, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on."
+)
 @click.argument("voila_options", nargs=-1, type=click.UNPROCESSED)
 def dashboard(port, voila_options):
     """Serve the explorer as a page without code.
@@ -64,13 +67,17 @@ def data(names):
         for name, description in datasets.DESCRIPTIONS.items():
             click.echo(f"{name:12} {description}")
         return
+    failed = False
     for name in datasets.DATASETS if names == ("all",) else names:
         try:
             dataset = datasets.load_dataset(name)
         except (ValueError, OSError) as error:
-            raise click.ClickException(str(error)) from error
+            failed = True
+            click.echo(f"Error: {error}", err=True)
+            continue
         n, d = dataset.X.shape
         click.echo(f"{name}: {n} rows, {d} columns, {dataset.y.sum()} anomalies, checksum verified")
+    sys.exit(failed)
 
 
 @main.group()
@@ -97,14 +104,29 @@ def solver(out, largest, repetitions):
 
 
 @bench.command()
-@click.option("--n", default=2000, show_default=True, help="Nominal points, of which each fold fits 3/4.")
-@click.option("--tol", default=1e-3, show_default=True, help="Relative gap of each fit.")
-@click.option("--jobs", default=2, show_default=True, help="Processes.")
+@click.option(
+    "--n",
+    default=2000,
+    show_default=True,
+    type=click.IntRange(80, 10_000),
+    help="Nominal points, of which each fold fits 3/4.",
+)
+@click.option(
+    "--tol",
+    default=1e-3,
+    show_default=True,
+    type=click.FloatRange(1e-9, 0.5),
+    help="Relative gap of each fit.",
+)
+@click.option("--jobs", default=2, show_default=True, type=click.IntRange(1), help="Processes.")
 def path(n, tol, jobs):
     """Minutes for the paper's whole cross-validation grid: 21 bandwidths, 13 prices, 4 folds."""
     from .benchmarks import path as benchmark
 
-    record = benchmark.run(n, tol=tol, n_jobs=jobs)
+    try:
+        record = benchmark.run(n, tol=tol, n_jobs=jobs)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
     click.echo(
         f"{record['fits']} fits at n = {n} in {record['seconds'] / 60:.1f} minutes, "
         f"largest relative gap {record['largest gap']:.1e}"
@@ -113,8 +135,10 @@ def path(n, tol, jobs):
 
 @bench.command()
 @click.option("--out", default="benchmarks", show_default=True, help="Folder for JSON and table.")
-@click.option("--n", default=600, show_default=True, help="Sample size.")
-@click.option("--repetitions", default=7, show_default=True, help="Moves of each kind.")
+@click.option("--n", default=600, show_default=True, type=click.IntRange(50, 2000), help="Sample size.")
+@click.option(
+    "--repetitions", default=7, show_default=True, type=click.IntRange(1), help="Moves of each kind."
+)
 def explorer(out, n, repetitions):
     """Explorer: milliseconds from a key press to a changed picture, in JupyterLab in a real browser."""
     try:
@@ -128,6 +152,8 @@ def explorer(out, n, repetitions):
 
 def _run(command, environment=None):
     """Run a server until it ends, and return its exit code."""
+    # Asked to end, take the server along: a port that stays taken helps nobody.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return subprocess.run(command, env=environment, check=False).returncode
     except KeyboardInterrupt:  # the server had it too, and has asked its own question if it has one

@@ -14,7 +14,7 @@ from .kernels import kernel_sum
 from .neighbors import check_k, knn_statistic, largest_k, ranks
 from .preferences import check_edges, check_m, quantize
 from .pvalues import check_alpha, p_value, threshold
-from .validation import check_points
+from .validation import check_points, forget_fit
 
 CALIBRATIONS = ("in-sample", "split")
 DEFAULT_K = 20
@@ -158,6 +158,7 @@ class RankAD(OutlierMixin, BaseEstimator):
         ConvergenceWarning
             If the RankSVM solution misses `tol`.
         """
+        forget_fit(self)
         X = check_points(self, X, reset=True)
         alpha = check_alpha(self.alpha)
         if self.calibration not in CALIBRATIONS:
@@ -236,6 +237,10 @@ class RankAD(OutlierMixin, BaseEstimator):
                 stacklevel=2,
             )
         return self
+
+    def __sklearn_is_fitted__(self):
+        """Whether the last fit came to its end."""
+        return hasattr(self, "offset_")
 
     def score_samples(self, X):
         """Learned score g, large where nominal, 0 far from the data.

@@ -229,6 +229,7 @@ class TrueSets:
 
     def boundary(self, alpha):
         """Boundary of the minimum-volume set of mass 1 - alpha: a list of arrays of shape (k, 2)."""
+        self._known(float(alpha))  # refuses what is no level
         return contour_lines(self.grid, self._p, alpha)
 
     @cached_property
@@ -247,7 +248,15 @@ class TrueSets:
         Returns
         -------
         array of shape (q,)
+
+        Raises
+        ------
+        ValueError
+            If the values have another shape or are not finite, or a threshold is NaN.
         """
+        values, thresholds = _checked_field(self.grid, values), np.asarray(thresholds, dtype=float)
+        if np.isnan(thresholds).any():
+            raise ValueError("thresholds must be numbers, got nan: no rate belongs to it.")
         order = np.argsort(values, axis=None)
         below = np.concatenate([[0.0], np.cumsum(self.mass.ravel()[order])])
         return below[np.searchsorted(values.ravel()[order], thresholds)] / below[-1]

@@ -11,6 +11,7 @@ from . import ranksvm
 from .detector import RankAD
 from .kernels import kernel_sum
 from .preferences import disagreement, n_pairs
+from .ranksvm.problem import is_real
 
 CS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 """The paper's prices."""
@@ -123,6 +124,10 @@ class RankADCV(RankAD):
 
     def _resolve_sigma_and_C(self, X, anchor):
         factors, Cs = (self._grid(name) for name in ("sigma_factors", "Cs"))
+        if not (is_real(self.cv_tol) and 0 < self.cv_tol < 1):
+            raise ValueError(
+                f"cv_tol must be a relative gap between 0 and 1, got {self.cv_tol!r}. 1e-3 is the default."
+            )
         if self.search not in SEARCHES:
             raise ValueError(f"search must be one of {', '.join(SEARCHES)}, got {self.search!r}.")
         folds = self._folds(len(X))
@@ -130,11 +135,15 @@ class RankADCV(RankAD):
         tried = {}
 
         def evaluate(rows, columns):
-            missing = [(i, j) for i in rows for j in columns if (i, j) not in tried]
-            if missing:
-                rows, columns = (sorted(set(index)) for index in zip(*missing, strict=True))
-                scores = self._cross_validate(X, anchor, folds, sigmas[rows], Cs[columns])
-                tried.update(zip(((i, j) for i in rows for j in columns), scores.T, strict=True))
+            # Bandwidths that want the same prices are worked on together.
+            wanted = {}
+            for i in rows:
+                missing = tuple(j for j in columns if (i, j) not in tried)
+                wanted.setdefault(missing, []).append(i)
+            for missing, together in wanted.items():
+                if missing:
+                    scores = self._cross_validate(X, anchor, folds, sigmas[together], Cs[list(missing)])
+                    tried.update(zip(((i, j) for i in together for j in missing), scores.T, strict=True))
             # Ties go to the largest sigma, then the smallest C.
             return min(tried, key=lambda cell: (tried[cell].mean(), -cell[0], cell[1]))
 

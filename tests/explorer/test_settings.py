@@ -34,6 +34,9 @@ def test_restoring_part_leaves_the_rest_at_defaults():
         ('{"alpha": NaN}', "alpha must be a finite number"),
         ('{"data": "iris"}', "data"),
         ('{"points": [[1, 2, 3]]}', "points"),
+        ('{"points": [[1, NaN]]}', "points must be finite"),
+        ('{"sigma_over_DK": 1' + "0" * 400 + "}", "too large"),
+        ("[" * 100_000, "not JSON"),
     ],
 )
 def test_bad_settings_change_nothing(text, message):

@@ -445,3 +445,37 @@ def test_displays_itself(explorer):
 
 def test_every_density_has_a_menu_entry(explorer):
     assert set(explorer._controls["data"].options) >= set(DENSITIES)
+
+
+def test_measures_and_code_are_those_of_the_picture_not_of_settings_that_failed():
+    explorer = Explorer(n=100, k=5, sigma_over_DK=1.0, C_times_n=1.0)
+    code, measures = explorer.code(), explorer.measures()
+    explorer.n = 800
+    explorer.left_edges = "oops"
+    assert explorer.message
+    assert explorer.code() == code
+    assert explorer.measures().drop(columns=["seconds"]).equals(measures.drop(columns=["seconds"]))
+    message = explorer.message
+    explorer.alpha = 0.2
+    assert explorer.message == message
+    assert "alpha=0.2" in explorer.code()
+    assert '"n": 100' in explorer._settings.value
+
+
+def test_without_a_fit_code_and_measures_say_why(explorer):
+    explorer.data = DRAWN
+    for ask in (explorer.code, explorer.measures):
+        with pytest.raises(ValueError, match=r"no fit to speak of\. 0 points are drawn"):
+            ask()
+    explorer._on_save(None)
+    assert "no fit to speak of" in explorer._status.value
+
+
+def test_column_choosers_follow_the_traits():
+    explorer = Explorer(data="shuttle", n=100, k=5)
+    explorer.x_column = "x5"
+    assert explorer.message == ""
+    assert explorer._columns["x_column"].value == "x5"
+    explorer.restore('{"data": "shuttle", "n": 100, "k": 5}')
+    assert explorer.message == ""
+    assert explorer._columns["x_column"].value == explorer.x_column != ""

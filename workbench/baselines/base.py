@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..neighbors import check_k
 from ..pvalues import check_alpha, p_value, threshold
-from ..validation import check_points
+from ..validation import check_points, forget_fit
 
 CALIBRATIONS = ("in-sample", "split")
 DEFAULT_K = 20
@@ -82,6 +82,7 @@ class Detector(OutlierMixin, BaseEstimator):
         ValueError
             For unusable data or parameters; the message names the value and the remedy.
         """
+        forget_fit(self)
         X = check_points(self, X, reset=True)
         alpha = check_alpha(self.alpha)
         if self.calibration not in CALIBRATIONS:
@@ -109,6 +110,10 @@ class Detector(OutlierMixin, BaseEstimator):
                 stacklevel=2,
             )
         return self
+
+    def __sklearn_is_fitted__(self):
+        """Whether the last fit came to its end."""
+        return hasattr(self, "offset_")
 
     def score_samples(self, X):
         """Score of each point, large where nominal.

@@ -77,6 +77,12 @@ class Settings(traitlets.HasTraits):
     colour = traitlets.Enum(["level", "p-value"], "level")
     show_support = traitlets.Bool(False)
 
+    @traitlets.validate("points")
+    def _finite_points(self, proposal):
+        if not np.isfinite(np.array(proposal["value"], dtype=float)).all():
+            raise traitlets.TraitError("points must be finite numbers, got NaN or infinity among them.")
+        return proposal["value"]
+
     @traitlets.validate("sigma_over_DK", "C_times_n", "anchor_over_n", "alpha")
     def _finite(self, proposal):
         if not np.isfinite(proposal["value"]):
@@ -103,7 +109,7 @@ class Settings(traitlets.HasTraits):
         """
         try:
             values = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (json.JSONDecodeError, RecursionError) as error:
             raise ValueError(
                 f"These settings are not JSON ({error}): paste what the explorer wrote."
             ) from None
@@ -123,8 +129,8 @@ class Settings(traitlets.HasTraits):
             raise ValueError(f"There is no setting {unknown[0]!r}: choose from {', '.join(NAMES)}.")
         try:
             complete = Settings(**values).values()
-        except traitlets.TraitError as error:
-            raise ValueError(f"{error} Nothing was changed.") from None
+        except (traitlets.TraitError, OverflowError, TypeError) as error:
+            raise ValueError(f"{str(error)[:300]} Nothing was changed.") from None
         with self.hold_trait_notifications():
             for name, value in complete.items():
                 setattr(self, name, value)

@@ -66,7 +66,8 @@ class Explorer(Settings):
     def __init__(self, **settings):
         super().__init__(**settings)
         self._message = ""
-        self._drawn = None  # sample, fits by side, measures by side: what is on the screen
+        self._drawn = None  # sample, fits by side, measures by side: what is on the screen,
+        self._shown = None  # and the settings it belongs to
         self._lock = RLock()
         self._writing = False  # into controls, which then need not answer
         self._busy = None
@@ -77,24 +78,28 @@ class Explorer(Settings):
         self._offer_columns()
         self._work_at(EXACT_TOL, lambda *_: None)
         self.observe(lambda _: self._offer_columns(), "data")
+        self.observe(lambda _: self._follow_columns(), ["x_column", "y_column"])
         self.observe(self._on_change, [name for name in NAMES if name not in VIEW])
         self.observe(self._on_view, VIEW)
 
     @property
     def fits(self):
-        """The fits shown, by side, once they are those of the present settings."""
+        """The fits shown, by side; those of the present settings, unless there is a message."""
         self.settle()
         return self._drawn[1] if self._drawn else {}
 
     @property
     def sample(self):
-        """The sample shown, once it is that of the present settings."""
+        """The sample shown; that of the present settings, unless there is a message."""
         self.settle()
         return self._drawn[0] if self._drawn else None
 
     @property
     def message(self):
-        """What is wrong with the present settings, or nothing. The last good picture stays."""
+        """What is wrong with the present settings, or nothing.
+
+        The last good picture stays; of points drawn by hand, the points alone are shown.
+        """
         self.settle()
         return self._message
 
@@ -104,12 +109,31 @@ class Explorer(Settings):
         self._followers.settle()
 
     def measures(self):
-        """Return all measures of the present fits, as a data frame with a row for each side and level."""
-        return frame(self, self.fits)
+        """Return all measures of the fits shown, as a data frame with a row for each side and level.
+
+        Raises
+        ------
+        ValueError
+            If there is no fit; the message says why.
+        """
+        return frame(self._settings_shown(), self.fits)
 
     def code(self, side="right"):
-        """Return Python code that rebuilds the fit of one side."""
-        return code(self, self.sample, side)
+        """Return Python code that rebuilds the fit shown on one side.
+
+        Raises
+        ------
+        ValueError
+            If there is no fit; the message says why.
+        """
+        return code(self._settings_shown(), self.sample, side)
+
+    def _settings_shown(self):
+        """Return the settings that the picture belongs to, at the present level."""
+        self.settle()
+        if self._drawn is None:
+            raise ValueError(f"There is no fit to speak of. {self._message}")
+        return Settings(**self._shown.values() | {name: getattr(self, name) for name in VIEW})
 
     def _repr_mimebundle_(self, **kwargs):
         return self.widget._repr_mimebundle_(**kwargs)
@@ -145,16 +169,18 @@ class Explorer(Settings):
         """Sample, fit and draw; on an error keep the last good picture and say what was wrong."""
 
         def fit_and_draw():
-            sample = draw_sample(self)
+            settings = Settings(**self.values())
+            sample = draw_sample(settings)
 
             def work_out(side):
-                fit = fit_side(side, self, sample, tol, callback=check)
+                fit = fit_side(side, settings, sample, tol, callback=check)
                 return fit, measure(fit, limits=tol < FIRST_TOL)
 
             with ThreadPoolExecutor(len(SIDES)) as both:
                 fits, measures = zip(*both.map(work_out, SIDES), strict=True)
             with self._lock:
                 check()
+                self._shown = settings
                 self._drawn = (
                     sample,
                     dict(zip(SIDES, fits, strict=True)),
@@ -255,8 +281,9 @@ class Explorer(Settings):
 
     def _write_down(self):
         """Keep the settings and the code in step with what is shown."""
-        self._settings.value = self.to_json()
-        self._code.value = code(self, self._drawn[0], self._code_side.value)
+        shown = Settings(**self._shown.values() | {name: getattr(self, name) for name in VIEW})
+        self._settings.value = shown.to_json()
+        self._code.value = code(shown, self._drawn[0], self._code_side.value)
 
     # What the mouse does in the panels
 
@@ -272,7 +299,8 @@ class Explorer(Settings):
         if self._drawn is not None and points.point_inds:
             fit = self._drawn[1]["right"]
             trained = fit.sample.X[fit.detector.train_index_]
-            self._show_neighbours(neighbours(trained, np.array([points.xs[0], points.ys[0]], float), self.k))
+            point = np.array([points.xs[0], points.ys[0]], float)
+            self._show_neighbours(neighbours(trained, point, fit.detector.k_))
 
     def _show_neighbours(self, lines):
         x, y = plots.joined(lines)
@@ -294,7 +322,7 @@ class Explorer(Settings):
             names = column_names(self.data)
         except Exception:  # the data are not to be had: the fit that follows says why
             names = []
-        with self.hold_trait_notifications():
+        with self._lock, self.hold_trait_notifications():
             for position, (trait, box) in enumerate(self._columns.items()):
                 chosen = getattr(self, trait)
                 if chosen not in names:
@@ -308,16 +336,29 @@ class Explorer(Settings):
         self._pen.layout.display = "flex" if drawn else "none"
         self._controls["n"].disabled = drawn
 
+    def _follow_columns(self):
+        """Show in the choosers what was set, and fill in a column where none was."""
+        for position, (trait, box) in enumerate(self._columns.items()):
+            chosen = getattr(self, trait)
+            if chosen in box.options:
+                box.value = chosen
+            elif not chosen:
+                setattr(self, trait, box.options[min(position, len(box.options) - 1)])
+
     def _on_column(self, name):
         def take(change):
-            if not self._writing:
+            if not self._is_writing():
                 setattr(self, name, change["new"] or "")
 
         return take
 
+    def _is_writing(self):
+        with self._lock:  # which whoever writes into a control holds
+            return self._writing
+
     def _on_absolute(self, name):
         def take(change):
-            if self._writing or self._drawn is None:
+            if self._is_writing() or self._drawn is None:
                 return
             fit = self._drawn[1]["right"]
             unit = fit.D_K if name == "sigma_over_DK" else 1 / len(fit.detector.train_index_)
@@ -357,6 +398,11 @@ class Explorer(Settings):
         self.widget.children = children
 
     def _on_save(self, _):
+        try:
+            self._settings_shown()
+        except ValueError as error:
+            self._complain(str(error))
+            return
         content = b64encode(self.measures().to_csv(index=False).encode()).decode()
         self._link.value = (
             f'<a download="rankad-measures.csv" href="data:text/csv;base64,{content}">rankad-measures.csv</a>'
