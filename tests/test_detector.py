@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_info
 
 from workbench import RankAD, bounds, neighbors, preferences
+from workbench.baselines import AKLPE
 from workbench.densities import FIG1, FIG2
 
 FAR_AWAY = np.array([[1e3, 0.0], [-80.0, 60.0], [0.0, 1e300]])
@@ -405,6 +406,11 @@ def test_promise_is_kept_over_repetitions():
         broken_in_sample += np.mean(in_sample.predict(fresh, alpha=alpha) == -1) > 0.25
     assert kept >= stats.binom.ppf(1e-4, 40, 0.8)
     assert broken_in_sample > 30
+
+
+def test_every_system_makes_the_same_promise(calibrated):
+    other = AKLPE(calibration="split", random_state=0).fit(FIG1.sample(400, random_state=0))
+    assert other.false_alarm_bound(0.05) == calibrated.false_alarm_bound(0.05)
 
 
 def test_no_promise_without_held_out_points(X):

@@ -5,22 +5,20 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from . import bounds, ranksvm
+from . import ranksvm
+from .calibration import CalibratedDetector
 from .kernels import kernel_sum
 from .neighbors import check_k, knn_statistic, largest_k, ranks
 from .preferences import check_edges, check_m, quantize
-from .pvalues import check_alpha, p_value, threshold
-from .validation import check_points, forget_fit
+from .validation import check_points
 
-CALIBRATIONS = ("in-sample", "split")
 DEFAULT_K = 20
 
 
-class RankAD(OutlierMixin, BaseEstimator):
+class RankAD(CalibratedDetector):
     """Anomaly detector trained on nominal data by ranking, with a p-value for every point.
 
     Fitting ranks each training point by its average k-NN distance, quantises the ranks to m levels and
@@ -158,18 +156,11 @@ class RankAD(OutlierMixin, BaseEstimator):
         ConvergenceWarning
             If the RankSVM solution misses `tol`.
         """
-        forget_fit(self)
+        self._start_fit()
         X = check_points(self, X, reset=True)
-        alpha = check_alpha(self.alpha)
-        if self.calibration not in CALIBRATIONS:
-            raise ValueError(
-                f"calibration must be one of {', '.join(CALIBRATIONS)}, got {self.calibration!r}."
-            )
         rng = check_random_state(self.random_state)
         n = len(X)
-        self.train_index_ = np.arange(n)
-        if self.calibration == "split":
-            self.train_index_ = np.sort(rng.permutation(n)[: n - n // 2])
+        held_out = self._split_rows(n, rng, hold_out=self.calibration == "split")
         X_train = X[self.train_index_]
 
         # (a) Average k-NN distances and ranks.
@@ -220,27 +211,12 @@ class RankAD(OutlierMixin, BaseEstimator):
         self._coefficients = self.beta_[support]
 
         # (d) Sort the scores that p-values are read from.
-        held_out = np.setdiff1d(np.arange(n), self.train_index_)
-        self._split = self.calibration == "split"
         scores = self._g(X[held_out]) if self._split else self.solution_.scores
         # The last bits of g depend on how BLAS blocks a product. Calibration scores moved down by that
         # much keep a point tied with itself, so that p-values do not depend on what is scored with it.
         largest = np.abs(self.beta_).sum()  # |g(x)| <= sum |beta_i|, as the kernel is at most 1
-        self.calibration_scores_ = np.sort(scores) - 8 * np.finfo(float).eps * largest
-        self.offset_ = threshold(self.calibration_scores_, alpha, split=self._split)
-        if self.offset_ == -np.inf:
-            self.offset_ = -2 * largest - 1  # finite, for those who use decision_function
-            warnings.warn(
-                f"{len(scores)} calibration points are too few for any alarm at alpha={alpha:g}: the "
-                f"smallest split p-value is 1/{len(scores) + 1}. Give more points or raise alpha.",
-                UserWarning,
-                stacklevel=2,
-            )
+        self._calibrate(scores - 8 * np.finfo(float).eps * largest, lowest=-2 * largest - 1)
         return self
-
-    def __sklearn_is_fitted__(self):
-        """Whether the last fit came to its end."""
-        return hasattr(self, "offset_")
 
     def score_samples(self, X):
         """Learned score g, large where nominal, 0 far from the data.
@@ -255,114 +231,6 @@ class RankAD(OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self._g(check_points(self, X, reset=False))
-
-    def p_value(self, X):
-        """p-value of each point, small for anomalies (Eq. 4 with its sign corrected).
-
-        Parameters
-        ----------
-        X : array or data frame of shape (q, n_features)
-
-        Returns
-        -------
-        array of shape (q,), in [0, 1]
-        """
-        return p_value(self.score_samples(X), self.calibration_scores_, split=self._split)
-
-    def decision_function(self, X):
-        """``score_samples(X) - offset_``: negative where `predict` alarms at level `alpha`."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X, alpha=None):
-        """+1 for nominal, -1 for an alarm: ``p_value(X) <= alpha``.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (q, n_features)
-        alpha : float, optional
-            False-alarm level, with no retraining; that of the constructor if not given.
-
-        Returns
-        -------
-        int array of shape (q,)
-        """
-        g = self.score_samples(X)
-        offset = self.offset_
-        if alpha is not None:
-            offset = threshold(self.calibration_scores_, alpha, split=self._split)
-        return np.where(g < offset, -1, 1)
-
-    def false_alarm_bound(self, alpha=None, *, delta=0.05, simultaneous=True):
-        """State how often alarms at level `alpha` can be false: at most this, with confidence 1 - delta.
-
-        The rate meant is the probability that ``predict(X, alpha=alpha)`` alarms on a new nominal point,
-        given this very detector. It varies with the calibration sample; the bound holds for all but a share
-        `delta` of them, at any sample size and whatever the nominal distribution.
-
-        Parameters
-        ----------
-        alpha : float, optional
-            False-alarm level; that of the constructor if not given.
-        delta : float, default 0.05
-        simultaneous : bool, default True
-            Whether the bounds at all levels hold together (exact equal local levels), so that alpha may be
-            chosen after looking; False for one level fixed beforehand (Clopper-Pearson), which is tighter.
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        ValueError
-            If p-values count the training scores, of which nothing useful can be promised, or a parameter
-            is out of range.
-        """
-        n = self._n_held_out()
-        alpha = check_alpha(self.alpha if alpha is None else alpha)
-        m = bounds.order(alpha, n, split=True)
-        if m == 0:  # no score raises an alarm
-            return 0.0
-        return float(bounds.upper_limits(n, delta, _method(simultaneous))[m - 1])
-
-    def alpha_for(self, target, *, delta=0.05, simultaneous=True):
-        """Choose the largest level at which false alarms are at most `target` with confidence 1 - delta.
-
-        Parameters
-        ----------
-        target : float
-            False-alarm rate not to exceed, in (0, 1).
-        delta, simultaneous
-            As for :meth:`false_alarm_bound`.
-
-        Returns
-        -------
-        float
-            To hand to ``predict``.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`false_alarm_bound`; or if the calibration points are too few to promise that much.
-        """
-        n = self._n_held_out()
-        m = bounds.largest_order(n, target, delta, _method(simultaneous))
-        if m == 0:
-            raise ValueError(
-                f"{n} calibration points cannot promise a false-alarm rate of {target:g} with confidence "
-                f"{1 - delta:g}. Give more points, or raise target or delta."
-            )
-        return m / (n + 1)
-
-    def _n_held_out(self):
-        check_is_fitted(self)
-        if not self._split:
-            raise ValueError(
-                'calibration="in-sample" promises nothing useful about false alarms: the scores counted are '
-                'those g was trained on. Use calibration="split"; workbench.bounds.false_alarm_table shows '
-                "what little can be said otherwise."
-            )
-        return len(self.calibration_scores_)
 
     def _g(self, X):
         return kernel_sum(X, self.support_vectors_, self._coefficients, self.sigma_)
@@ -389,10 +257,6 @@ class RankAD(OutlierMixin, BaseEstimator):
         if isinstance(self.anchor, (bool, np.bool_)):
             return float(n) if self.anchor else 0.0
         return self.anchor
-
-
-def _method(simultaneous):
-    return "ell" if simultaneous else "clopper_pearson"
 
 
 def _is_auto(value, name):

@@ -44,9 +44,3 @@ def check_points(estimator, X, *, reset):
             "example with sklearn.impute.SimpleImputer."
         )
     return X
-
-
-def forget_fit(estimator):
-    """Delete what earlier fits learned: one that is interrupted must not leave half of it behind."""
-    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
-        delattr(estimator, name)

@@ -4,7 +4,7 @@
 ``predict(X, alpha=...)`` at any false-alarm level, and ``decision_function``.
 """
 
-from importlib import import_module
+from .._lazy import lazily
 
 # Where each public name lives. Loaded on first use: scipy and scikit-learn take a while.
 _HOMES = {
@@ -24,14 +24,4 @@ _HOMES = {
     "top_outliers": ".orca",
 }
 
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name):
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name], __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    return __all__
+__getattr__, __dir__, __all__ = lazily(__name__, _HOMES)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
+from abc import ABC, abstractmethod
 
 import numpy as np
-from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..calibration import CalibratedDetector
 from ..neighbors import check_k
-from ..pvalues import check_alpha, p_value, threshold
-from ..validation import check_points, forget_fit
+from ..validation import check_points
 
-CALIBRATIONS = ("in-sample", "split")
 DEFAULT_K = 20
 LOWEST = np.finfo(float).min
 
 
-class Detector(OutlierMixin, BaseEstimator):
+class Detector(CalibratedDetector, ABC):
     """A system to compare with: a score that is large where nominal, and all that follows from one.
 
     A system says how to train (`_train`), how to score new points (`_scores`), and, where a training point
@@ -51,11 +49,13 @@ class Detector(OutlierMixin, BaseEstimator):
         Only if X was a data frame.
     """
 
+    @abstractmethod
     def _train(self, X, rng):
-        raise NotImplementedError
+        """Learn from the points X, shape (n, d)."""
 
+    @abstractmethod
     def _scores(self, X):
-        raise NotImplementedError
+        """Return the score of each point of X, large where nominal."""
 
     def _training_scores(self, X):
         return self._scores(X)
@@ -82,38 +82,14 @@ class Detector(OutlierMixin, BaseEstimator):
         ValueError
             For unusable data or parameters; the message names the value and the remedy.
         """
-        forget_fit(self)
+        self._start_fit()
         X = check_points(self, X, reset=True)
-        alpha = check_alpha(self.alpha)
-        if self.calibration not in CALIBRATIONS:
-            raise ValueError(
-                f"calibration must be one of {', '.join(CALIBRATIONS)}, got {self.calibration!r}."
-            )
         rng = check_random_state(self.random_state)
-        n = len(X)
-        self._split = self.calibration == "split"
-        self.train_index_ = np.arange(n)
-        if self._holds_out():
-            self.train_index_ = np.sort(rng.permutation(n)[: n - n // 2])
+        held_out = self._split_rows(len(X), rng, hold_out=self._holds_out())
         self._train(X[self.train_index_], rng)
-        held_out = np.setdiff1d(np.arange(n), self.train_index_)
         scores = self._scores(X[held_out]) if len(held_out) else self._training_scores(X)
-        self.calibration_scores_ = np.sort(np.maximum(scores, LOWEST))
-        self.offset_ = threshold(self.calibration_scores_, alpha, split=self._split)
-        if self.offset_ == -np.inf:
-            self.offset_ = LOWEST  # finite, for those who use decision_function
-            n_calibration = len(scores)
-            warnings.warn(
-                f"{n_calibration} calibration points are too few for any alarm at alpha={alpha:g}: the "
-                f"smallest split p-value is 1/{n_calibration + 1}. Give more points or raise alpha.",
-                UserWarning,
-                stacklevel=2,
-            )
+        self._calibrate(np.maximum(scores, LOWEST), lowest=LOWEST)
         return self
-
-    def __sklearn_is_fitted__(self):
-        """Whether the last fit came to its end."""
-        return hasattr(self, "offset_")
 
     def score_samples(self, X):
         """Score of each point, large where nominal.
@@ -128,42 +104,6 @@ class Detector(OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return np.maximum(self._scores(check_points(self, X, reset=False)), LOWEST)
-
-    def p_value(self, X):
-        """p-value of each point, small for anomalies: its place among the calibration scores (Eq. 4).
-
-        Parameters
-        ----------
-        X : array or data frame of shape (q, n_features)
-
-        Returns
-        -------
-        array of shape (q,), in [0, 1]
-        """
-        return p_value(self.score_samples(X), self.calibration_scores_, split=self._split)
-
-    def decision_function(self, X):
-        """``score_samples(X) - offset_``: negative where `predict` alarms at level `alpha`."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X, alpha=None):
-        """+1 for nominal, -1 for an alarm: ``p_value(X) <= alpha``.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (q, n_features)
-        alpha : float, optional
-            False-alarm level, with no retraining; that of the constructor if not given.
-
-        Returns
-        -------
-        int array of shape (q,)
-        """
-        scores = self.score_samples(X)
-        offset = self.offset_
-        if alpha is not None:
-            offset = threshold(self.calibration_scores_, alpha, split=self._split)
-        return np.where(scores < offset, -1, 1)
 
 
 def resolve_k(k, largest, n, default=DEFAULT_K):

@@ -4,7 +4,7 @@ Throughout, g is large where nominal, ``g^(1) <= ... <= g^(n)`` are the sorted s
 m is the 1-based order statistic that serves as threshold, and the alarm region is ``{g < g^(m)}``.
 """
 
-from importlib import import_module
+from .._lazy import lazily
 
 # Where each public name lives. Loaded on first use: some of these homes import scipy or pandas.
 _HOMES = {
@@ -36,14 +36,4 @@ _HOMES = {
     "upper_limits": ".order_statistics",
 }
 
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name):
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name], __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    return __all__
+__getattr__, __dir__, __all__ = lazily(__name__, _HOMES)

@@ -8,8 +8,8 @@ import numpy as np
 import traitlets
 
 from .. import datasets
+from ..calibration import CALIBRATIONS
 from ..densities import DENSITIES
-from ..detector import CALIBRATIONS
 from ..ranksvm import LOSSES, SOLVERS
 
 DRAWN = "points drawn by hand"

@@ -5,7 +5,7 @@ what is repeated, :func:`experiment` repeats it and writes down rates and promis
 shows them.
 """
 
-from importlib import import_module
+from .._lazy import lazily
 
 # Where each public name lives. Loaded on first use: the widget imports plotly and ipywidgets.
 _HOMES = {
@@ -17,14 +17,4 @@ _HOMES = {
     "promises_kept": ".false_alarms",
 }
 
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name):
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name], __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    return __all__
+__getattr__, __dir__, __all__ = lazily(__name__, _HOMES)

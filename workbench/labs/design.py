@@ -9,8 +9,9 @@ from functools import lru_cache
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..calibration import CALIBRATIONS
 from ..densities import DENSITIES
-from ..detector import CALIBRATIONS, RankAD
+from ..detector import RankAD
 from ..kernels import kernel_sum_on_grid
 from ..levelsets import Grid, TrueSets
 from ..neighbors import check_k, knn_statistic, largest_k

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 
+from ..calibration import CALIBRATIONS
 from ..densities import DENSITIES
-from ..detector import CALIBRATIONS
 from .design import Design
 from .false_alarms import ALPHAS, measure_one, orders
 from .pictures import Outcome

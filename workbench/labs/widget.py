@@ -11,8 +11,8 @@ import ipywidgets as widgets
 import numpy as np
 import traitlets
 
+from ..calibration import CALIBRATIONS
 from ..densities import DENSITIES
-from ..detector import CALIBRATIONS
 from ..explorer.figures import LiveFigure
 from ..explorer.worker import Latest, StaleError
 from . import pictures, precompute
