@@ -10,8 +10,9 @@ from workbench.densities import FIG1
 from workbench.explorer import Explorer, Settings
 from workbench.explorer.fitting import fit_side, side_title
 from workbench.explorer.measures import ALPHAS, DELTA, LADDER, at_level, measure
-from workbench.explorer.picture import neighbours, panel, summary
+from workbench.explorer.picture import checks, neighbours, panel, summary
 from workbench.explorer.sample import column_names, draw_sample
+from workbench.levelsets import set_distance
 
 
 def fitted(side="right", **settings):
@@ -131,3 +132,32 @@ def test_titles():
     assert side_title("left", Settings()) == "m = 2, cut at 3%"
     assert side_title("right", Settings(right_edges="0.1, 0.5")) == "m = 3, cut at 10%, 50%"
     assert side_title("right", Settings(right_m=1)) == "m = 1, the anchor alone"
+
+
+def test_each_figure_stands_under_its_own_name():
+    """Against a comparison made from scratch: in the line, in the frame, and in the plots below."""
+    settings, fit = fitted()
+    measures = measure(fit)
+    shown = checks(fit, measures, settings.alpha)
+    assert (shown.name, shown.alpha) == (fit.title, settings.alpha)
+    for index, alpha in enumerate(LADDER):
+        expected = set_distance(FIG1, alpha, fit.values - fit.threshold(alpha), fit.sample.grid)
+        assert at_level(fit, alpha) == {
+            "false_alarm_rate": expected.false_alarm_rate,
+            "symmetric_difference_mass": expected.symmetric_difference_mass,
+            "volume_ratio": expected.volume_ratio,
+        }
+        assert shown.ladder[index] == alpha
+        assert shown.symmetric_difference[index] == expected.symmetric_difference_mass
+        assert shown.volume_ratio[index] == expected.volume_ratio
+    np.testing.assert_array_equal(shown.false_alarms, measures.false_alarms)
+    np.testing.assert_array_equal(shown.p, measures.p)
+    np.testing.assert_array_equal(shown.learned_p, measures.p[: len(shown.learned_p)])
+    np.testing.assert_array_equal(shown.true_p, FIG1.p_value(fit.sample.fresh[: len(shown.true_p)]))
+    assert shown.false_alarm_rate == pytest.approx(np.interp(settings.alpha, ALPHAS, measures.false_alarms))
+    line = summary(fit, measures, 0.25)
+    known = at_level(fit, 0.25)
+    assert (
+        f"mass {known['symmetric_difference_mass']:.3f}, volume &times; {known['volume_ratio']:.2f}" in line
+    )
+    assert f"p {measures.tau:.2f}, ranks {measures.rank_tau:.2f}" in line

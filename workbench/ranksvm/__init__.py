@@ -56,7 +56,7 @@ def solve(X, levels, *, sigma, C, loss="hinge", anchor=0.0, solver="auto", tol=1
         Relative duality gap to reach.
     callback : callable, optional
         Called with a :class:`Progress` after each Newton step; :class:`GapBar` is one. An exception it
-        raises ends the fit.
+        raises ends the fit. The cvxpy solver reports nothing on its way.
 
     Returns
     -------
@@ -86,9 +86,9 @@ def solve(X, levels, *, sigma, C, loss="hinge", anchor=0.0, solver="auto", tol=1
 
 def _choose(solver):
     if solver == "auto":
-        # Measured by `workbench bench solver`: below n = 50 cvxpy is up to 10 ms faster once it is imported,
+        # Measured by `workbench bench solver`: below n = 100 cvxpy is up to 10 ms faster once it is imported,
         # which takes a second.
-        return "newton", "fastest at every n from 50 on (workbench bench solver), and needs no pair in memory"
+        return "newton", "fastest at every n from 100 on (workbench bench solver); keeps no pair in memory"
     if not isinstance(solver, str) or solver not in SOLVERS:
         raise ValueError(f"solver must be one of auto, {', '.join(SOLVERS)}, got {solver!r}.")
     return solver, "asked for"
