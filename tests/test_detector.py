@@ -46,7 +46,7 @@ def test_fit_is_algorithm_1(X):
     R = neighbors.ranks(X, 10, 5, random_state=7)
     np.testing.assert_array_equal(detector.ranks_, R)
     np.testing.assert_array_equal(detector.levels_, preferences.quantize(R, 3))
-    assert detector.sigma_ == neighbors.knn_statistic(X, k=10).mean()
+    assert detector.sigma_ == neighbors.knn_statistic(X, k=10).mean() / 2
     assert detector.C_ == 1 / 300
     assert detector.solution_.converged
     assert detector.solution_.gap <= 1e-6
@@ -148,16 +148,16 @@ def test_split_false_alarms_average_to_alpha():
 
 @pytest.mark.parametrize("data", [FIG1, FIG2], ids=["Fig. 1", "Fig. 2"])
 def test_in_sample_alarms_are_far_above_alpha_where_g_follows_the_sample(data):
-    """The default bandwidth D_K is narrow: many training scores sit on the margin, new points fall below."""
+    """D_K and the default, half of it, are narrow: training scores sit on the margin, new points below."""
     X, fresh = data.sample(1000, random_state=0), data.sample(4000, random_state=1)
     rate = {
         (calibration, sigma): np.mean(
             RankAD(sigma=sigma, calibration=calibration, random_state=0).fit(X).predict(fresh) == -1
         )
         for calibration in ("in-sample", "split")
-        for sigma in ("auto", 2.0)
+        for sigma in ("auto", "D_K", 2.0)
     }
-    assert rate["in-sample", "auto"] > 0.15
+    assert rate["in-sample", "auto"] > rate["in-sample", "D_K"] > 0.15
     assert rate["in-sample", 2.0] < 0.1
     assert rate["split", "auto"] == pytest.approx(
         0.05, abs=0.025
@@ -207,13 +207,15 @@ def test_split_trains_on_one_half_and_calibrates_on_the_other(X):
     detector = RankAD(calibration="split", random_state=0).fit(X)
     assert len(detector.train_index_) == len(detector.calibration_scores_) == 150
     held_out = np.setdiff1d(np.arange(300), detector.train_index_)
-    np.testing.assert_allclose(detector.calibration_scores_, np.sort(detector.score_samples(X[held_out])))
+    np.testing.assert_allclose(
+        detector.calibration_scores_, np.sort(detector.score_samples(X[held_out])), atol=1e-12
+    )
     assert set(detector.support_) <= set(detector.train_index_)
     np.testing.assert_array_equal(detector.support_vectors_, X[detector.support_])
 
 
 def test_p_values_do_not_depend_on_what_is_scored_with_them(X):
-    detector = RankAD(random_state=0).fit(X)
+    detector = RankAD(sigma="D_K", random_state=0).fit(X)
     together = detector.p_value(X)
     np.testing.assert_array_equal([detector.p_value(x[None])[0] for x in X], together)
     np.testing.assert_array_equal(np.sort(together), np.arange(1, 301) / 300)
@@ -254,6 +256,26 @@ def test_in_a_pipeline():
 def test_small_samples_take_the_largest_k_allowed(n, rng):
     detector = RankAD(m=2, random_state=0).fit(rng.normal(size=(n, 2)))
     assert detector.k_ == min(20, n // 2 - 1)
+
+
+def test_bandwidth_by_name(X):
+    D_K = neighbors.mean_distance(X, 20)
+    assert RankAD(sigma="D_K", random_state=0).fit(X).sigma_ == D_K
+    assert RankAD(random_state=0).fit(X).sigma_ == D_K / 2
+    named, number = (RankAD(sigma=sigma, random_state=0).fit(X) for sigma in ("D_K", D_K))
+    assert named.beta_.tobytes() == number.beta_.tobytes()
+
+
+def test_copies_leave_the_bandwidth_alone_and_the_order_nearly(X):
+    """Among 25 copies of each of a few points D_K of all points would be 0."""
+    copies = np.repeat(X[:60], 25, axis=0)
+    assert neighbors.knn_statistic(copies, k=20).max() == 0
+    detector = RankAD(random_state=0).fit(copies)
+    assert detector.sigma_ == neighbors.mean_distance(X[:60], 20) / 2
+    once = RankAD(k=20, random_state=0).fit(X[:60])
+    fresh = FIG2.sample(300, random_state=5)
+    agreement = stats.spearmanr(detector.score_samples(fresh), once.score_samples(fresh)).statistic
+    assert agreement > 0.8
 
 
 def test_constant_column_one_column_and_duplicates(rng):
@@ -298,7 +320,7 @@ def with_value_at(row, column, value):
         ({"m": 0}, "m must be a whole number"),
         ({"edges": (0.5, 0.1)}, "edges must be strictly increasing"),
         ({"sigma": -1.0}, "sigma must be a positive finite number, got -1.0"),
-        ({"sigma": "wide"}, "sigma must be a number or \"auto\", got 'wide'"),
+        ({"sigma": "wide"}, 'sigma must be a number, "auto" or "D_K", got \'wide\''),
         ({"C": -2}, "C must be a positive finite number, got -2"),
         ({"C": "big"}, "C must be a number or \"auto\", got 'big'"),
         ({"alpha": 0.0}, "alpha must be a false-alarm level strictly between 0 and 1, got 0.0"),
@@ -330,7 +352,7 @@ def test_bad_parameters(parameters, message):
         (X_OK[:1], "1 sample"),
         (X_OK[:3], "too few points"),
         (X_OK[:, 0], "Expected 2D array, got 1D array"),
-        (np.ones((60, 2)), "mean 20-NN distance, which is 0"),
+        (np.ones((60, 2)), "mean 20-NN distance of distinct training points, but all of them are equal"),
         ([["a", "b"]] * 60, "X must hold numbers only, but could not convert string to float: 'a'"),
     ],
     ids=["nan", "inf", "empty", "one row", "three rows", "1-D", "all equal", "strings"],

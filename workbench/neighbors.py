@@ -35,6 +35,29 @@ def knn_statistic(X, queries=None, k=20):
     return nearest(X, queries, k)[0].mean(axis=1)
 
 
+def mean_distance(X, k=20):
+    """``D_K``, the unit of bandwidths: the mean of the average k-NN distance over distinct training points.
+
+    Exact copies are counted once. The paper does not say what to do with them; among copies the distance
+    would be 0 however far apart the points are that differ.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    k : int, default 20
+        Where there are fewer other distinct points, all of them are averaged.
+
+    Returns
+    -------
+    float
+        In the units of the data; 0 only if all points are equal.
+    """
+    distinct = np.unique(check_array(X, dtype=float, input_name="X"), axis=0)
+    if len(distinct) == 1:
+        return 0.0
+    return float(knn_statistic(distinct, k=min(k, len(distinct) - 1)).mean())
+
+
 def nearest(X, queries=None, k=20):
     """Distances to the k nearest training points, ascending, and which they are.
 
