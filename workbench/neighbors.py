@@ -52,9 +52,11 @@ def mean_distance(X, k=20):
     float
         In the units of the data; 0 only if all points are equal.
     """
-    distinct = np.unique(check_array(X, dtype=float, input_name="X"), axis=0)
-    if len(distinct) == 1:
+    X = check_array(X, dtype=float, input_name="X")
+    first = np.unique(X, axis=0, return_index=True)[1]
+    if len(first) == 1:
         return 0.0
+    distinct = X[np.sort(first)]
     return float(knn_statistic(distinct, k=min(k, len(distinct) - 1)).mean())
 
 

@@ -1,0 +1,1 @@
+"""Experiments: measurements over many cells, each a pure function of its parameters."""
