@@ -12,6 +12,8 @@ from pathlib import Path
 
 import click
 
+from .experiments.commands import ledger, reproduce
+
 PACKAGE = Path(__file__).resolve().parent
 START = "00_start_here.ipynb"
 DASHBOARD = "dashboard.ipynb"
@@ -78,6 +80,10 @@ def data(names):
         n, d = dataset.X.shape
         click.echo(f"{name}: {n} rows, {d} columns, {dataset.y.sum()} anomalies, checksum verified")
     sys.exit(failed)
+
+
+main.add_command(reproduce)
+main.add_command(ledger)
 
 
 @main.group()
