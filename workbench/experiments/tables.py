@@ -33,9 +33,7 @@ def difference_table(auc, base, *, oracle=None, what=None):
     groups = auc.index.get_level_values(0)
     rng = np.random.default_rng(0)
     strata = [np.flatnonzero(groups == group) for group in dict.fromkeys(groups)]
-    draws = [
-        np.concatenate([rng.choice(rows, len(rows)) for rows in strata]) for _ in range(BOOTSTRAPS)
-    ]
+    draws = [np.concatenate([rng.choice(rows, len(rows)) for rows in strata]) for _ in range(BOOTSTRAPS)]
     table = pd.DataFrame(index=auc.columns)
     if what is not None:
         table["what"] = [what.get(column, "") for column in auc.columns]
