@@ -66,26 +66,20 @@ def test_synthetic_anomalies_by_slow_code(X):
                 X[train], detector.levels_[train], sigma=sigma, C=C, anchor=float(len(train))
             )
             g, other = (
-                oracles.gram(np.vstack([queries, X[train]]), sigma)[: len(queries), len(queries) :]
-                @ solution.beta
+                np.exp(-np.sum((queries[:, None] - X[train]) ** 2, axis=2) / sigma**2) @ solution.beta
                 for queries in (X[held_out], anomalies)
             )
             wrong = np.mean((g[:, None] < other) + (g[:, None] == other) / 2)
             assert results[f"split{fold}_test_score"][row] == pytest.approx(wrong, abs=0.01)
 
 
-def test_synthetic_anomalies_find_a_bandwidth_that_disagreement_misses():
-    """Two features that agree, and nominal points two copies of a curve: disagreement flattens it."""
+def test_synthetic_anomalies_see_a_curve_that_a_flat_score_misses():
     rng = np.random.default_rng(0)
-    t = rng.uniform(-3, 3, 200)
-    X = np.column_stack([t, np.sin(2 * t)]) + 0.05 * rng.standard_normal((200, 2))
-    off = np.column_stack([np.linspace(-3, 3, 200), np.sin(2 * np.linspace(-3, 3, 200)) + 0.6])
-    grid = {"sigma_factors": (0.5, 2.0, 32.0), "Cs": (1e-3, 1.0), "random_state": 0, "search": "grid"}
-    chosen = RankADCV(criterion="synthetic", **grid).fit(X)
-    scores = chosen.cv_results_["mean_test_score"]
-    widest = chosen.cv_results_["param_sigma"] == chosen.cv_results_["param_sigma"].max()
-    assert scores[~widest].min() < scores[widest].min() - 0.05
-    assert (chosen.score_samples(off).max() < np.median(chosen.score_samples(X))).all()
+    t = rng.uniform(-3, 3, 120)
+    X = np.column_stack([t, np.sin(2 * t)]) + 0.05 * rng.standard_normal((120, 2))
+    grid = {"sigma_factors": (0.5, 2.0, 32.0), "Cs": (0.01,), "random_state": 0, "search": "grid"}
+    scores = RankADCV(criterion="synthetic", **grid).fit(X).cv_results_["mean_test_score"]
+    assert scores[2] > scores[:2].min() + 0.05
 
 
 def test_the_best_is_refitted_as_rankad_would(X):

@@ -42,7 +42,9 @@ class RankADCV(RankAD):
     criterion : {"synthetic", "disagreement"}
         What settings are compared by. Synthetic anomalies are of the four kinds of
         :func:`workbench.criteria.synthetic_anomalies`, in equal numbers, made from the folds trained on.
-        CRITEV
+        They lost less to the best setting of a grid than the paper's rule, whose choices were worse than
+        RankAD's fixed default: mean AUC .917 against .905 and .918 on the paper's eight data sets, .921
+        against .901 and .915 on 55 others (`workbench.experiments.selection`).
     sigma_factors : sequence of float
         Bandwidths to try, in multiples of D_K; by default the paper's 2^-10 .. 2^10.
     Cs : sequence of float

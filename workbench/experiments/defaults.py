@@ -54,7 +54,9 @@ def _candidates():
             for value in values:
                 if value != centre[factor]:
                     found[
-                        f"{title}, {factor} = {value:.3g}" if not isinstance(value, str) else f"{title}, {value}"
+                        f"{title}, {factor} = {value:.3g}"
+                        if not isinstance(value, str)
+                        else f"{title}, {value}"
                     ] = centre | {factor: value}
     for wide in (1.0, 2.0, 4.0):
         for m in (1, 3):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 BOOTSTRAPS = 2000
@@ -57,9 +59,13 @@ def pipes(table):
 
 def _with_intervals(values, draws):
     array = values.to_numpy()
-    means = np.array([np.nanmean(array[rows], axis=0) for rows in draws])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Mean of empty slice")  # a system that refused every sample
+        means = np.array([np.nanmean(array[rows], axis=0) for rows in draws])
+        centre = np.nanmean(array, axis=0)
+    # Where a system refused so many tasks that a draw holds none, no interval is stated.
     low, high = np.quantile(means, [0.025, 0.975], axis=0)
     return [
         f"{mean:+.4f} [{lower:+.4f}, {upper:+.4f}]"
-        for mean, lower, upper in zip(np.nanmean(array, axis=0), low, high, strict=True)
+        for mean, lower, upper in zip(centre, low, high, strict=True)
     ]
