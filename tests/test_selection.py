@@ -11,7 +11,8 @@ from workbench import RankAD, RankADCV, ranksvm, selection
 from workbench.densities import FIG1, FIG2
 from workbench.selection import CS, SIGMA_FACTORS
 
-SMALL = {"sigma_factors": (0.25, 1.0, 4.0), "Cs": (1e-3, 0.1, 10.0), "random_state": 0}
+PRINTED = {"criterion": "disagreement"}
+SMALL = PRINTED | {"sigma_factors": (0.25, 1.0, 4.0), "Cs": (1e-3, 0.1, 10.0), "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,8 @@ def test_cross_validation_by_slow_code(X, anchor):
     results = detector.cv_results_
     assert detector.n_fits_ == 36
     n = len(X)
-    for fold, (train, held_out) in enumerate(detector._folds(n)):
+    for fold, (train, held_out, anomalies) in enumerate(detector._folds(X)):
+        assert anomalies is None
         for row in (0, 4, 8):
             sigma, C = results["param_sigma"][row], results["param_C"][row]
             a = float(n) * anchor
@@ -51,6 +53,33 @@ def test_cross_validation_by_slow_code(X, anchor):
     np.testing.assert_allclose(
         results["mean_test_score"], np.mean([results[f"split{f}_test_score"] for f in range(4)], axis=0)
     )
+
+
+def test_synthetic_anomalies_by_slow_code(X):
+    detector = RankADCV(**SMALL | {"criterion": "synthetic", "search": "grid", "cv_tol": 1e-6}).fit(X)
+    results = detector.cv_results_
+    for fold, (train, held_out, anomalies) in enumerate(detector._folds(X)):
+        assert anomalies.shape == (1600, 2)
+        for row in (0, 4, 8):
+            sigma, C = results["param_sigma"][row], results["param_C"][row]
+            solution = ranksvm.solve(
+                X[train], detector.levels_[train], sigma=sigma, C=C, anchor=float(len(train))
+            )
+            g, other = (
+                np.exp(-np.sum((queries[:, None] - X[train]) ** 2, axis=2) / sigma**2) @ solution.beta
+                for queries in (X[held_out], anomalies)
+            )
+            wrong = np.mean((g[:, None] < other) + (g[:, None] == other) / 2)
+            assert results[f"split{fold}_test_score"][row] == pytest.approx(wrong, abs=0.01)
+
+
+def test_synthetic_anomalies_see_a_curve_that_a_flat_score_misses():
+    rng = np.random.default_rng(0)
+    t = rng.uniform(-3, 3, 120)
+    X = np.column_stack([t, np.sin(2 * t)]) + 0.05 * rng.standard_normal((120, 2))
+    grid = {"sigma_factors": (0.5, 2.0, 32.0), "Cs": (0.01,), "random_state": 0, "search": "grid"}
+    scores = RankADCV(criterion="synthetic", **grid).fit(X).cv_results_["mean_test_score"]
+    assert scores[2] > scores[:2].min() + 0.05
 
 
 def test_the_best_is_refitted_as_rankad_would(X):
@@ -68,7 +97,7 @@ def test_the_best_is_refitted_as_rankad_would(X):
 @pytest.mark.parametrize(("density", "seed"), [(FIG1, 0), (FIG2, 1)])
 def test_coarse_to_fine_does_as_well_as_the_grid_with_far_fewer_fits(density, seed):
     X = density.sample(80, random_state=seed)
-    settings = {"sigma_factors": SIGMA_FACTORS[4:17], "Cs": CS, "random_state": 0, "resamples": 0}
+    settings = PRINTED | {"sigma_factors": SIGMA_FACTORS[4:17], "Cs": CS, "random_state": 0, "resamples": 0}
     grid = RankADCV(search="grid", **settings).fit(X)
     fine = RankADCV(**settings).fit(X)
     assert grid.n_fits_ == 13 * 13 * 4
@@ -80,7 +109,7 @@ def test_coarse_to_fine_does_as_well_as_the_grid_with_far_fewer_fits(density, se
 def test_same_seed_same_bytes_and_ties_go_to_the_smoothest(X):
     one, two = (RankADCV(**SMALL).fit(X) for _ in range(2))
     assert one.beta_.tobytes() == two.beta_.tobytes()
-    tied = RankADCV(sigma_factors=(500.0, 1000.0), Cs=(1e-9, 1e-8), random_state=0).fit(X)
+    tied = RankADCV(**PRINTED, sigma_factors=(500.0, 1000.0), Cs=(1e-9, 1e-8), random_state=0).fit(X)
     scores = tied.cv_results_["mean_test_score"]
     smoothest = np.flatnonzero(scores == scores.min())
     assert tied.best_params_["sigma"] == tied.cv_results_["param_sigma"][smoothest].max()
@@ -102,6 +131,8 @@ def test_split_calibration_hides_its_points_from_the_selection(X):
         ({"cv": 2.5}, "got 2.5"),
         ({"cv_tol": 2}, "cv_tol must be a relative gap between 0 and 1, got 2"),
         ({"search": "random"}, "search must be one of coarse-to-fine, grid, got 'random'"),
+        ({"criterion": "oracle"}, "criterion must be one of synthetic, disagreement, got 'oracle'"),
+        ({"criterion": None}, "criterion must be one of .* got None"),
         ({"Cs": ()}, "Cs must be positive finite numbers, one or more"),
         ({"sigma_factors": (1.0, -1.0)}, "sigma_factors must be positive finite"),
         ({"m": 1, "anchor": False}, "no preference to learn from"),

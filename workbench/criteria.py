@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
+from .neighbors import power_of_two_above
+
 MARGIN = 0.1
 """How far the range of a feature is widened at each end, in units of the range."""
 
@@ -16,6 +18,9 @@ SHARE = 0.25
 
 MASSES = np.linspace(0.9, 0.999, 100)
 """Masses over which the mass-volume curve is averaged."""
+
+SYNTHETIC = 400
+"""Synthetic anomalies of each kind."""
 
 LEAST_EXCESS = 0.9
 """The excess-mass curve counts down to here."""
@@ -62,6 +67,44 @@ def redraw(X, n, *, share=SHARE, random_state=None):
     fresh = (1 - place) * low + place * high
     chosen = rng.random_sample((n, d)).argsort(axis=1) < max(1, round(share * d))
     return np.where(chosen, fresh, X[rng.randint(len(X), size=n)])
+
+
+def synthetic_anomalies(X, n=SYNTHETIC, *, random_state=None):
+    """Make synthetic anomalies of four kinds from nominal points.
+
+    "redrawn": a quarter of the features redrawn, as by :func:`redraw`. "uniform": all of them. "permuted":
+    each feature from a nominal point of its own, so that the features are independent. "noise": nominal
+    points plus Gaussian noise of each feature's standard deviation.
+
+    Parameters
+    ----------
+    X : array of shape (p, d)
+        Nominal points.
+    n : int, default 400
+        Number of anomalies of each kind.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    dict from str to array of shape (n, d)
+
+    Raises
+    ------
+    ValueError
+        As :func:`redraw`.
+    """
+    rng = check_random_state(random_state)
+    made = {
+        "redrawn": redraw(X, n, random_state=rng),
+        "uniform": redraw(X, n, share=1.0, random_state=rng),
+    }
+    X = np.asarray(X, dtype=float)
+    scale = power_of_two_above(X)  # squares of huge data would overflow
+    noise = scale * (X / scale).std(axis=0) * rng.standard_normal((n, X.shape[1]))
+    return made | {
+        "permuted": X[rng.randint(len(X), size=(n, X.shape[1])), np.arange(X.shape[1])],
+        "noise": X[rng.randint(len(X), size=n)] + noise,
+    }
 
 
 def separation(nominal, anomalous):

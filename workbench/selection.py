@@ -1,4 +1,4 @@
-"""RankADCV: sigma and C by cross-validation on nominal data alone (Sec. 6.1, item 3)."""
+"""RankADCV: sigma and C by cross-validation on nominal data alone (Sec. 6.1, item 3, and another rule)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
 from . import ranksvm
+from .criteria import separation, synthetic_anomalies
 from .detector import RankAD
 from .kernels import kernel_sum
 from .preferences import disagreement, n_pairs
@@ -19,22 +20,31 @@ CS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 10
 SIGMA_FACTORS = tuple(2.0**i for i in range(-10, 11))
 """The paper's bandwidths, in units of D_K."""
 
+CRITERIA = ("synthetic", "disagreement")
 SEARCHES = ("coarse-to-fine", "grid")
 STRIDE = 3  # of the first, coarse grid, in steps of the full one
 
 
 class RankADCV(RankAD):
-    """RankAD whose sigma and C are chosen by cross-validated pairwise disagreement. It sees no anomaly.
+    """RankAD whose sigma and C are chosen by cross-validation. It sees no anomaly.
 
-    Each fold's detector is trained on the other folds and judged by the preference pairs among the held-out
-    points, and their pairs with the point at infinity where the anchor takes part: the share that g orders
-    wrongly, ties counted half. Ranks and levels are those of the whole training sample. Among settings that
-    do equally well the smoothest is taken: the largest sigma, then the smallest C.
+    Each fold's detector is trained on the other folds and judged by the pairs that it orders wrongly, ties
+    counted half: with ``criterion="synthetic"`` the pairs of a held-out point and a synthetic anomaly; with
+    ``criterion="disagreement"``, the paper's rule, the preference pairs among the held-out points, and their
+    pairs with the point at infinity where the anchor takes part. Ranks and levels are those of the whole
+    training sample. Among settings that do equally well the smoothest is taken: the largest sigma, then the
+    smallest C.
 
     Parameters
     ----------
     k, m, edges, loss, anchor, resamples, solver, tol, alpha, calibration, random_state
         As for :class:`RankAD`. With ``calibration="split"`` the selection sees the training half alone.
+    criterion : {"synthetic", "disagreement"}
+        What settings are compared by. Synthetic anomalies are of the four kinds of
+        :func:`workbench.criteria.synthetic_anomalies`, in equal numbers, made from the folds trained on.
+        They lost less to the best setting of a grid than the paper's rule, whose choices were worse than
+        RankAD's fixed default: mean AUC .917 against .905 and .918 on the paper's eight data sets, .921
+        against .901 and .915 on 55 others (`workbench.experiments.selection`).
     sigma_factors : sequence of float
         Bandwidths to try, in multiples of D_K; by default the paper's 2^-10 .. 2^10.
     Cs : sequence of float
@@ -55,9 +65,9 @@ class RankADCV(RankAD):
     best_params_ : dict
         ``sigma`` and ``C``.
     best_score_ : float
-        Their mean disagreement.
+        Their mean share of pairs ordered wrongly.
     cv_results_ : dict of arrays
-        ``param_sigma``, ``param_C``, ``mean_test_score`` (disagreement: lower is better),
+        ``param_sigma``, ``param_C``, ``mean_test_score`` (share of pairs ordered wrongly),
         ``std_test_score``, ``split0_test_score`` ..., ``rank_test_score``: a row for each pair tried.
     n_fits_ : int
         RankSVM problems solved on the way.
@@ -67,7 +77,7 @@ class RankADCV(RankAD):
     Raises
     ------
     ValueError
-        From `fit`: as RankAD, and where the held-out points imply no preference.
+        From `fit`: as RankAD, and where the held-out points imply no preference to judge by.
 
     Examples
     --------
@@ -84,6 +94,7 @@ class RankADCV(RankAD):
         k="auto",
         m=3,
         edges=None,
+        criterion="synthetic",
         sigma_factors=SIGMA_FACTORS,
         Cs=CS,
         cv=4,
@@ -114,6 +125,7 @@ class RankADCV(RankAD):
             random_state=random_state,
         )
         del self.sigma, self.C  # chosen here, not given
+        self.criterion = criterion
         self.sigma_factors = sigma_factors
         self.Cs = Cs
         self.cv = cv
@@ -130,7 +142,9 @@ class RankADCV(RankAD):
             )
         if self.search not in SEARCHES:
             raise ValueError(f"search must be one of {', '.join(SEARCHES)}, got {self.search!r}.")
-        folds = self._folds(len(X))
+        if not isinstance(self.criterion, str) or self.criterion not in CRITERIA:
+            raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}, got {self.criterion!r}.")
+        folds = self._folds(X)
         sigmas = self._D_K(X) * factors
         tried = {}
 
@@ -160,10 +174,11 @@ class RankADCV(RankAD):
         return self.best_params_["sigma"], self.best_params_["C"]
 
     def _cross_validate(self, X, anchor, folds, sigmas, Cs):
-        """Disagreement on the held-out points of every fold, shape (folds, len(sigmas) * len(Cs))."""
+        """Share of pairs ordered wrongly in every fold, shape (folds, len(sigmas) * len(Cs))."""
         scores = np.empty((len(folds), len(sigmas), len(Cs)))
         with tqdm(total=scores.size, unit="fit", leave=False, disable=not self.verbose) as bar:
-            for row, (train, held_out) in zip(scores, folds, strict=True):
+            for row, (train, held_out, anomalies) in zip(scores, folds, strict=True):
+                queries = X[held_out] if anomalies is None else np.concatenate([X[held_out], anomalies])
                 weight = anchor * len(train) / len(X)
                 path = ranksvm.path(
                     X[train],
@@ -177,21 +192,34 @@ class RankADCV(RankAD):
                 )
                 for position, (sigma, _, solution) in enumerate(path):
                     support = np.flatnonzero(solution.beta)
-                    g = kernel_sum(X[held_out], X[train][support], solution.beta[support], sigma)
-                    value = _held_out_disagreement(g, self.levels_[held_out], anchor * len(g) / len(X))
+                    g = kernel_sum(queries, X[train][support], solution.beta[support], sigma)
+                    own, other = np.split(g, [len(held_out)])
+                    if anomalies is None:
+                        weight_held_out = anchor * len(own) / len(X)
+                        value = _held_out_disagreement(own, self.levels_[held_out], weight_held_out)
+                    else:
+                        value = 1 - separation(own, other)
                     row[np.unravel_index(position, row.shape)] = value
                     bar.update()
                     self.n_fits_ += 1
         return scores.reshape(len(folds), -1)
 
-    def _folds(self, n):
-        cv = self.cv
+    def _folds(self, X):
+        """Rows to train on, rows held out, and synthetic anomalies or None, of each fold."""
+        cv, n = self.cv, len(X)
         if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or not 2 <= cv <= n // 2:
             raise ValueError(
                 f"cv must be a whole number of folds from 2 to half of the {n} training points, got {cv!r}."
             )
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        return list(KFold(cv, shuffle=True, random_state=seed).split(np.empty((n, 1))))
+        rng = check_random_state(self.random_state)
+        seed = rng.randint(2**31 - 1)
+        folds = KFold(cv, shuffle=True, random_state=seed).split(np.empty((n, 1)))
+        if self.criterion == "disagreement":
+            return [(train, held_out, None) for train, held_out in folds]
+        return [
+            (train, held_out, np.concatenate([*synthetic_anomalies(X[train], random_state=rng).values()]))
+            for train, held_out in folds
+        ]
 
     def _grid(self, name):
         values = np.unique(np.asarray(getattr(self, name), dtype=float))

@@ -33,9 +33,6 @@ FOLDS = 4
 LEVELS = 3
 NEIGHBOURS = 20
 TOL = 1e-3
-SYNTHETIC = 400
-"""Synthetic points of each kind, shared by all settings of a fold."""
-
 SUBSPACE = 5
 """Volumes are compared in at most so many features: in more, no uniform point falls near the data."""
 
@@ -159,7 +156,7 @@ def report(records):
 
 
 def _scores(X, levels, sigmas, queries):
-    """g at the queries for every setting, shape (len(sigmas), len(CS), len(queries))."""
+    """Scores of the queries at every setting, shape (len(sigmas), len(CS), len(queries))."""
     out = np.empty((len(sigmas), len(CS), len(queries)))
     path = ranksvm.path(X, levels, sigmas=sigmas, Cs=CS, anchor=float(len(X)), tol=TOL)
     for row, sigma in zip(out, sigmas, strict=True):
@@ -174,9 +171,9 @@ def _cross_validate(X, levels, sigmas, k, rng):
     values = {name: np.zeros(shape) for name in CRITERIA}
     d = X.shape[1]
     for train, held_out in KFold(FOLDS, shuffle=True, random_state=rng).split(X):
-        made = _synthetic(X[train], rng)
+        made = criteria.synthetic_anomalies(X[train], random_state=rng)
         g = _scores(X[train], levels[train], sigmas, np.concatenate([X[held_out], *made.values()]))
-        parts = np.split(g, len(held_out) + SYNTHETIC * np.arange(len(made)), axis=2)
+        parts = np.split(g, len(held_out) + criteria.SYNTHETIC * np.arange(len(made)), axis=2)
         own, made = parts[0], dict(zip(made, parts[1:], strict=True))
         for cell in np.ndindex(shape):
             others = {name: other[cell] for name, other in made.items()}
@@ -197,24 +194,11 @@ def _in_a_subspace(X, held_out, k, rng):
     features = rng.permutation(X.shape[1])[:SUBSPACE]
     X, held_out = X[:, features], held_out[:, features]
     k = min(k, len(X) // 2 - 1)
-    box = criteria.redraw(X, SYNTHETIC, share=1.0, random_state=rng)
+    box = criteria.redraw(X, criteria.SYNTHETIC, share=1.0, random_state=rng)
     sigmas = max(mean_distance(X, k), np.finfo(float).tiny) * np.array(SIGMA_FACTORS)
     levels = quantize(ranks(X, k, 20, rng), LEVELS)
     g = _scores(X, levels, sigmas, np.concatenate([held_out, box]))
     return np.split(g, [len(held_out)], axis=2)
-
-
-def _synthetic(X, rng):
-    """Synthetic anomalies of each kind."""
-    d = X.shape[1]
-    rows = rng.randint(len(X), size=(SYNTHETIC, d))
-    noise = X.std(axis=0) * rng.standard_normal((SYNTHETIC, d))
-    return {
-        "redrawn": criteria.redraw(X, SYNTHETIC, random_state=rng),
-        "uniform": criteria.redraw(X, SYNTHETIC, share=1.0, random_state=rng),
-        "permuted": X[rows, np.arange(d)],
-        "noise": X[rows[:, 0]] + noise,
-    }
 
 
 def _judge(g, levels, others):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 BOOTSTRAPS = 2000
@@ -33,9 +35,7 @@ def difference_table(auc, base, *, oracle=None, what=None):
     groups = auc.index.get_level_values(0)
     rng = np.random.default_rng(0)
     strata = [np.flatnonzero(groups == group) for group in dict.fromkeys(groups)]
-    draws = [
-        np.concatenate([rng.choice(rows, len(rows)) for rows in strata]) for _ in range(BOOTSTRAPS)
-    ]
+    draws = [np.concatenate([rng.choice(rows, len(rows)) for rows in strata]) for _ in range(BOOTSTRAPS)]
     table = pd.DataFrame(index=auc.columns)
     if what is not None:
         table["what"] = [what.get(column, "") for column in auc.columns]
@@ -59,9 +59,13 @@ def pipes(table):
 
 def _with_intervals(values, draws):
     array = values.to_numpy()
-    means = np.array([np.nanmean(array[rows], axis=0) for rows in draws])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Mean of empty slice")  # a system that refused every sample
+        means = np.array([np.nanmean(array[rows], axis=0) for rows in draws])
+        centre = np.nanmean(array, axis=0)
+    # Where a system refused so many tasks that a draw holds none, no interval is stated.
     low, high = np.quantile(means, [0.025, 0.975], axis=0)
     return [
         f"{mean:+.4f} [{lower:+.4f}, {upper:+.4f}]"
-        for mean, lower, upper in zip(np.nanmean(array, axis=0), low, high, strict=True)
+        for mean, lower, upper in zip(centre, low, high, strict=True)
     ]
