@@ -26,8 +26,12 @@ LEDGER = "ledger.sqlite"
 @click.command()
 @click.argument("names", nargs=-1, required=True, type=click.Choice([*EXPERIMENTS, "all"]))
 @click.option("--quick", is_flag=True, help="Minutes instead of hours: smaller samples, one run or two.")
-@click.option("--runs", type=click.IntRange(1), help="Seeds of each cell, instead of the experiment's own number.")
-@click.option("--out", default=RESULTS, show_default=True, help="Folder for the ledger, the tables and figures.")
+@click.option(
+    "--runs", type=click.IntRange(1), help="Seeds of each cell, instead of the experiment's own number."
+)
+@click.option(
+    "--out", default=RESULTS, show_default=True, help="Folder for the ledger, the tables and figures."
+)
 @click.option("--jobs", default=-1, show_default=True, help="Cells at a time; -1 is one a core.")
 @click.option("--scheduler", metavar="ADDRESS", help="Of a Dask cluster to work on, as tcp://10.0.0.1:8786.")
 def reproduce(names, quick, runs, out, jobs, scheduler):
@@ -41,13 +45,17 @@ def reproduce(names, quick, runs, out, jobs, scheduler):
     asked = dict.fromkeys(name for given in names for name in (PAPER if given == "all" else (given,)))
     modules = [module for name in asked for module in EXPERIMENTS[name]]
     try:
-        failed = measure(modules, out, quick=quick, runs=runs, n_jobs=jobs, scheduler=scheduler, report=click.echo)
+        failed = measure(
+            modules, out, quick=quick, runs=runs, n_jobs=jobs, scheduler=scheduler, report=click.echo
+        )
         for path in write(modules, out, quick=quick, runs=runs):
             click.echo(f"Written: {path}")
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
-        click.echo("\nStopped. What was done is in the ledger; the same command goes on from there.", err=True)
+        click.echo(
+            "\nStopped. What was done is in the ledger; the same command goes on from there.", err=True
+        )
         sys.exit(130)
     sys.exit(1 if failed else 0)
 
@@ -67,7 +75,9 @@ def ledger(experiment, out, path):
 
     file = Path(out) / LEDGER
     if not file.is_file():
-        raise click.ClickException(f"There is no ledger {file}. `workbench reproduce` makes one; --out names its folder.")
+        raise click.ClickException(
+            f"There is no ledger {file}. `workbench reproduce` makes one; --out names its folder."
+        )
     try:
         book = Ledger(file)
     except ValueError as error:
@@ -81,7 +91,9 @@ def ledger(experiment, out, path):
         click.echo(f"Written: {path}, {len(records):,} cells.")
     elif experiment is None:
         summary = records.groupby(["experiment", "version"], sort=False).agg(
-            cells=("seconds", "size"), hours=("seconds", lambda s: round(s.sum() / 3600, 2)), last=("finished", "max")
+            cells=("seconds", "size"),
+            hours=("seconds", lambda s: round(s.sum() / 3600, 2)),
+            last=("finished", "max"),
         )
         click.echo(summary.to_string())
     else:

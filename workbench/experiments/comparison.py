@@ -88,7 +88,9 @@ def against_print(records, systems, printed, counterpart):
                     continue
                 difference, half, word = verdict(found, target)
                 row[scaling] = f"{found.mean():.3f}"
-                row[f"{scaling}: difference"] = f"{difference:+.3f}" + ("" if np.isnan(half) else f" ± {half:.3f}")
+                row[f"{scaling}: difference"] = f"{difference:+.3f}" + (
+                    "" if np.isnan(half) else f" ± {half:.3f}"
+                )
                 row[f"{scaling}: verdict"] = word
                 words.append(word)
             row["print is reached by"] = (

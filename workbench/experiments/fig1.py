@@ -42,7 +42,9 @@ def run(levels, anchor, C, seed):
     truth = _truth()
     field = truth.grid.evaluate(fit(levels, anchor, C, seed).score_samples)
     return {
-        f"differs at {alpha:g}": truth.distance(alpha, field - matched(field, truth, alpha)).symmetric_difference_mass
+        f"differs at {alpha:g}": truth.distance(
+            alpha, field - matched(field, truth, alpha)
+        ).symmetric_difference_mass
         for alpha in ALPHAS
     }
 

@@ -41,7 +41,9 @@ def run(system, seed):
     truth = _truth()
     field = truth.grid.evaluate(fit(system, seed).score_samples)
     return {
-        f"differs at {alpha:g}": truth.distance(alpha, field - matched(field, truth, alpha)).symmetric_difference_mass
+        f"differs at {alpha:g}": truth.distance(
+            alpha, field - matched(field, truth, alpha)
+        ).symmetric_difference_mass
         for alpha in ALPHAS
     }
 

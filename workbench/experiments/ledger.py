@@ -100,7 +100,9 @@ class Ledger:
                         database.execute(statement)
                     database.execute(f"PRAGMA user_version = {FORMAT}")
         except sqlite3.Error as error:
-            raise ValueError(f"{self.path} cannot be used as a ledger ({error}). Name another file.") from error
+            raise ValueError(
+                f"{self.path} cannot be used as a ledger ({error}). Name another file."
+            ) from error
         if tables and found != FORMAT:
             raise ValueError(
                 f"{self.path} is not a ledger that this version reads (format {found} instead of {FORMAT}). "

@@ -45,7 +45,9 @@ def run(dataset, system, seed, n_train, max_nominal_test):
 
 def report(records):
     """Write print's seconds beside ours, and how many times as long as RankAD each system takes."""
-    seconds = records.groupby(["dataset", "system"], sort=False)["test_seconds"].mean().unstack()[list(SYSTEMS)]
+    seconds = (
+        records.groupby(["dataset", "system"], sort=False)["test_seconds"].mean().unstack()[list(SYSTEMS)]
+    )
     here, ratio = seconds.map("{:.3f}".format), seconds.div(seconds[DEFAULT], axis=0)
     printed = pd.DataFrame(paper.TABLE3_SECONDS, index=paper.TABLE3_SYSTEMS).T
     printed_ratio = printed.div(printed["RankAD"], axis=0)

@@ -1,8 +1,9 @@
 """Arrays in, plotly figures out. Knows nothing of detectors, and imports nothing of ours."""
 
 from .checks import PROMISED, Checks, check_plots, check_traces
-from .curves import log_log
+from .curves import dots_by_row, log_log
 from .panels import NEIGHBOURS, Panel, axes_layout, joined, level_curves, panel_traces
+from .truth import curves_beside_truth
 
 __all__ = [
     "NEIGHBOURS",
@@ -12,6 +13,8 @@ __all__ = [
     "axes_layout",
     "check_plots",
     "check_traces",
+    "curves_beside_truth",
+    "dots_by_row",
     "joined",
     "level_curves",
     "log_log",
