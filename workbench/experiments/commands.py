@@ -26,9 +26,7 @@ LEDGER = "ledger.sqlite"
 @click.command()
 @click.argument("names", nargs=-1, required=True, type=click.Choice([*EXPERIMENTS, "all"]))
 @click.option("--quick", is_flag=True, help="Minutes instead of hours: smaller samples, one run or two.")
-@click.option(
-    "--runs", type=click.IntRange(1), help="Seeds of each cell, instead of the experiment's own number."
-)
+@click.option("--runs", type=click.IntRange(1), help="Seeds of each cell, not the experiment's own number.")
 @click.option(
     "--out", default=RESULTS, show_default=True, help="Folder for the ledger, the tables and figures."
 )
@@ -37,8 +35,8 @@ LEDGER = "ledger.sqlite"
 def reproduce(names, quick, runs, out, jobs, scheduler):
     """Measure what is asked for by NAMES (all: every figure and table of the paper) and write the tables.
 
-    Every cell is written to the ledger as soon as it is done. Stop it whenever you like: the same command goes
-    on where it was. Several may run at once on one ledger.
+    Every cell is written to the ledger as soon as it is done. Stop it whenever you like: the same command
+    goes on where it was. Several may run at once on one ledger.
     """
     from .reproduce import measure, write
 
@@ -67,8 +65,7 @@ def reproduce(names, quick, runs, out, jobs, scheduler):
 def ledger(experiment, out, path):
     """Show what the ledger holds, or the cells of one EXPERIMENT, or write them to a CSV file.
 
-    Paper, ours, difference, interval and verdict are in the tables that `workbench reproduce` writes; `workbench
-    ledger table3` shows that of Table 3.
+    `workbench ledger table3` shows paper, ours, difference, interval and verdict.
     """
     from .ledger import Ledger
     from .reproduce import markdown, sizes
@@ -76,7 +73,7 @@ def ledger(experiment, out, path):
     file = Path(out) / LEDGER
     if not file.is_file():
         raise click.ClickException(
-            f"There is no ledger {file}. `workbench reproduce` makes one; --out names its folder."
+            f"There is no ledger {file}. `workbench reproduce` makes one, in the folder --out."
         )
     try:
         book = Ledger(file)

@@ -28,6 +28,12 @@ def half_width(values, other_runs=np.inf):
     return float(t * np.std(values, ddof=1) * np.sqrt(1 / n + 1 / other_runs))
 
 
+def plus_minus(values, digits=3):
+    """Write a mean ± half of its 95% interval, or the mean alone where it is of one value."""
+    half = half_width(values)
+    return f"{np.mean(values):.{digits}f}" + ("" if np.isnan(half) else f" ± {half:.{digits}f}")
+
+
 def verdict(values, printed):
     """Compare runs with a printed mean: difference, half of its interval, and a word for it.
 
@@ -120,18 +126,9 @@ def mean_and_interval(records, rows, columns, value):
     """Table of means ± half of the 95% interval over the runs, and the mean over the columns."""
     cells = records.groupby([rows, columns], sort=False)[value]
     means = cells.mean().unstack()
-    halves = cells.agg(half_width).unstack()
-    table = pd.DataFrame(index=means.index)
-    for column in means:
-        table[column] = [_with_half(m, h) for m, h in zip(means[column], halves[column], strict=True)]
+    table = cells.agg(plus_minus).unstack().fillna("")
     table["mean"] = [f"{m:.4f}" for m in means.mean(axis=1, skipna=False)]
     return table.iloc[np.argsort(-means.mean(axis=1, skipna=False).to_numpy(), kind="stable")]
-
-
-def _with_half(mean, half):
-    if np.isnan(mean):
-        return ""
-    return f"{mean:.3f}" if np.isnan(half) else f"{mean:.3f} ± {half:.3f}"
 
 
 def mean_ranks(records):
@@ -168,7 +165,8 @@ def rank_table(records):
     within = [name for name, rank in ranks.items() if rank - ranks.iloc[0] <= critical]
     sentence = (
         f"Mean rank over {n_sets} sets, 1 the best. Friedman's test that all rank alike: p = {p:.2g}. Two "
-        f"systems differ at the 5% level where their mean ranks are {critical:.2f} apart (Nemenyi): of the first, "
-        f"that tells {len(ranks) - len(within)} of {len(ranks) - 1}."
+        f"systems differ at the 5% level where their mean ranks are {critical:.2f} apart (Nemenyi), "
+        "which tells "
+        f"{ranks.index[0]} from {len(ranks) - len(within)} of the {len(ranks) - 1} others."
     )
     return [sentence, "", pipes(pd.DataFrame({"mean rank": ranks.map("{:.2f}".format)})), ""]

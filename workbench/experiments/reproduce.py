@@ -38,8 +38,9 @@ def measure(modules, folder, *, quick, runs, n_jobs, scheduler, report):
         report(f"{outcome.computed:,} measured, {outcome.found:,} in the ledger before.")
         if outcome.elsewhere:
             report(
-                f"{outcome.elsewhere:,} are in the hands of another runner on this ledger: once it is done, the same "
-                "command writes the tables with them."
+                f"{outcome.elsewhere:,} are in the hands of another runner on this ledger. Once it is "
+                "done, the "
+                "same command writes the tables with them."
             )
         for task, error in outcome.failed:
             report(f"Failed: {task.experiment} {task.cell}: {error.strip().splitlines()[-1]}")

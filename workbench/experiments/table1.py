@@ -13,7 +13,7 @@ from ..densities import FIG2
 from ..detector import RankAD
 from ..selection import RankADCV
 from . import paper
-from .comparison import half_width, verdict
+from .comparison import plus_minus, verdict
 from .tables import pipes
 
 VERSION = 1
@@ -87,21 +87,22 @@ def report(records):
                 found = runs.get((ours, m, k if ours != BAYES else 0))
                 if found is None:
                     continue
-                half, word = half_width(found), verdict(found, printed)[2]
-                width = "" if np.isnan(half) else f" ± {half:.4f}"
-                rows.setdefault(label, {})[f"k={k}"] = f"{found.mean():.4f}{width} ({printed:.4f}: {word})"
+                word = verdict(found, printed)[2]
+                rows.setdefault(label, {})[f"k={k}"] = f"{plus_minus(found, 4)} ({printed:.4f}: {word})"
     spread = _spread(runs)
     return "\n".join(
         [
-            "AUC, mean over the runs ± half of its 95% interval; in brackets what is printed, and whether ours is "
+            "AUC, mean over the runs ± half of its 95% interval; in brackets what is printed, and "
+            "whether ours is "
             "higher or lower.",
             "",
             pipes(pd.DataFrame.from_dict(rows, orient="index")),
             "",
-            f"The best possible AUC for the densities as printed is {truth:.4f} (quadrature), not .9290: no detector "
-            "can be evaluated to .9290 as *the* optimum of this problem. Print's other numbers are below their "
-            "own ceiling by as little as ours are below the true one; the anomalies it used must have "
-            "been others than it describes.",
+            f"The best possible AUC for the densities as printed is {truth:.4f} (quadrature), not .9290. "
+            "Print's "
+            "numbers are as far below its ceiling as ours are below the true one, so that what it "
+            "computed is "
+            "another problem than the one it describes.",
             "",
             *spread,
         ]

@@ -46,7 +46,8 @@ def report(records):
         [
             pipes(pd.DataFrame.from_dict(rows, orient="index")),
             "",
-            "Annthyroid: print's 6832 is our 7200 less the 368 points of class 2, one of the two anomaly classes "
-            "that it names. HTTP: one row. The percentages that print's caption announces are not in its table.",
+            "Annthyroid: print's 6832 is our 7200 less the 368 points of class 2, one of the two anomaly "
+            "classes it "
+            "names. The percentages that print's caption announces are not in its table.",
         ]
     )

@@ -1,4 +1,4 @@
-"""Table 3, upper half: AUC of every system on the eight data sets, with raw and with standardised features."""
+"""Table 3, upper half: AUC of every system on the eight data sets, features raw and standardised."""
 
 from __future__ import annotations
 
@@ -69,9 +69,11 @@ def report(records):
     lines += [
         "## Paper and here",
         "",
-        "Print names no scaling, so both are compared. An interval is 95% for the difference between two means "
-        "of runs, print's spread taken to be ours; *matches*: it covers 0; *close*: the difference is under .01. "
-        "The last column names what does reach the printed figure to .005: nothing is chosen by it.",
+        "Print names no scaling, so both are compared. The interval is 95% for the difference of two "
+        "means of runs, "
+        "print's spread taken to be ours. *Matches*: it covers 0; *close*: the difference is under .01 "
+        "all the "
+        "same. Where nothing matches, the last column names which relatives of the system come within .005.",
         "",
         pipes(against_print(records, paper.TABLE3_SYSTEMS, paper.TABLE3_AUC, COUNTERPART)),
         "",
