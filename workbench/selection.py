@@ -52,7 +52,8 @@ class RankADCV(RankAD):
     cv : int, default 4
         Number of folds.
     search : {"coarse-to-fine", "grid"}
-        Whether to look at every third sigma and C first and then only around the best, or at all.
+        Whether to look at every third sigma and C first, leaving a sigma once a larger C does no better,
+        and then only around the best; or at all.
     cv_tol : float, default 1e-3
         Relative duality gap of the fits that are only compared.
     n_jobs : int, optional
@@ -165,7 +166,13 @@ class RankADCV(RankAD):
         if self.search == "grid":
             best = evaluate(range(len(sigmas)), range(len(Cs)))
         else:
-            best = evaluate(_every_third(len(sigmas)), _every_third(len(Cs)))
+            # Raise the price, bandwidth by bandwidth, for as long as that helps: large ones take longest.
+            rows, columns = _every_third(len(sigmas)), _every_third(len(Cs))
+            best = evaluate(rows, columns[:2])
+            for last in range(1, len(columns) - 1):
+                mean = {(i, j): tried[i, j].mean() for i in rows for j in columns[: last + 1]}
+                rows = [i for i in rows if all(mean[i, columns[last]] < mean[i, j] for j in columns[:last])]
+                best = evaluate(rows, columns[last + 1 : last + 2])
             before = None
             while best != before:
                 before = best
