@@ -8,17 +8,16 @@ VERSION = 3
 
 
 def cells(quick, runs=None):
-    return [{"seed": seed, "folder": ""} for seed in range(runs or (3 if quick else 8))]
+    return [{"seed": seed} for seed in range(runs or (3 if quick else 8))]
 
 
-def run(seed, folder, nap=0.0, fail=False, die_once=False):
+def run(seed):
+    folder = os.environ.get("COUNTING_FOLDER")
     if folder:
-        with (Path(folder) / f"{seed}").open("a") as file:
+        with (Path(folder) / str(seed)).open("a") as file:
             file.write("x")
-            file.flush()
-            os.fsync(file.fileno())
-    time.sleep(nap)
-    if fail:
+    time.sleep(float(os.environ.get("COUNTING_NAP", 0)))
+    if str(seed) == os.environ.get("COUNTING_FAILS"):
         raise RuntimeError("this cell cannot be worked out")
     return {"square": float(seed**2)}
 

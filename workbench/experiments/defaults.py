@@ -81,13 +81,15 @@ OTHERS = SYSTEMS | {
 """The systems of the paper at their defaults, and three more."""
 
 
-def cells(quick):
+def cells(quick, runs=None):
     """List the cells: a task, a scaling, a seed and a sample size each.
 
     Parameters
     ----------
     quick : bool
         Some twenty small cells, or all: the tasks to tune on once, the paper's data sets three times.
+    runs : int, optional
+        Instead of these numbers.
 
     Returns
     -------
@@ -95,15 +97,16 @@ def cells(quick):
     """
     if quick:
         return [
-            {"task": task, "scaling": "standardised", "seed": 0, "n_train": 150}
+            {"task": task, "scaling": "standardised", "seed": seed, "n_train": 150}
             for task in (*TUNING[::4], "mammography", "satellite", "mulcross")
+            for seed in range(runs or 1)
         ]
     return [
         {"task": task, "scaling": scaling, "seed": seed, "n_train": n}
         for tasks, seeds, n in ((TUNING, 1, 300), (JUDGES, 3, 600))
         for task in tasks
         for scaling in SCALINGS
-        for seed in range(seeds)
+        for seed in range(runs or seeds)
     ]
 
 

@@ -112,17 +112,23 @@ class Ledger:
     @contextmanager
     def runner(self):
         """Register a runner for as long as the block lasts, and give its name, to claim cells with."""
-        folder = self._runners()
-        folder.mkdir(exist_ok=True)
         name = uuid.uuid4().hex
-        lock = filelock.FileLock(folder / name)
-        with lock:
-            try:
-                yield name
-            finally:
-                with self._transaction() as database:
-                    database.execute("DELETE FROM claims WHERE runner = ?", [name])
-        self._tidy(name)
+        with self._transaction():  # one at a time: a lock is never taken for a dead one before it is held
+            self._runners().mkdir(exist_ok=True)
+            for path in self._runners().iterdir():
+                if not self._is_alive(path.name):
+                    path.unlink()
+            lock = filelock.FileLock(self._runners() / name)
+            lock.acquire()
+        try:
+            yield name
+        finally:
+            with self._transaction() as database:
+                database.execute("DELETE FROM claims WHERE runner = ?", [name])
+                lock.release()
+                (self._runners() / name).unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # others are at work
+                    self._runners().rmdir()
 
     def claim(self, task, runner):
         """Whether `runner` may work on `task`: it is neither done nor in the hands of a living runner."""
@@ -222,12 +228,6 @@ class Ledger:
                 return False
         except filelock.Timeout:
             return True
-
-    def _tidy(self, name):
-        """Remove a runner's lock, and the folder with the last one."""
-        with contextlib.suppress(OSError):
-            (self._runners() / name).unlink(missing_ok=True)
-            self._runners().rmdir()
 
 
 def _json(value):

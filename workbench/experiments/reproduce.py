@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
 from pathlib import Path
 
 from .commands import LEDGER
 from .ledger import Ledger
-from .runner import run, tasks
+from .runner import load, run, tasks
 
 
 def measure(modules, folder, *, quick, runs, n_jobs, scheduler, report):
@@ -56,7 +55,7 @@ def write(modules, folder, *, quick, runs):
     folder = Path(folder)
     book = Ledger(folder / LEDGER)
     for module in modules:
-        experiment = import_module(f".{module}", __package__)
+        experiment = load(module)
         mine = [task.cell for task in tasks(module, quick, runs)]
         records = _belonging(book.records(module, experiment.VERSION), mine)
         if records.empty:
@@ -70,7 +69,7 @@ def write(modules, folder, *, quick, runs):
 
 def markdown(module, records):
     """Return the page of one experiment: its report, and what produced it."""
-    experiment = import_module(f".{module}", __package__)
+    experiment = load(module)
     title = experiment.__doc__.strip().splitlines()[0].rstrip(".")
     made = (
         f"{len(records):,} cells, {records['seconds'].sum() / 60:,.1f} core minutes, finished "
@@ -89,7 +88,7 @@ def sizes(records):
 
 
 def _alone(module):
-    return getattr(import_module(f".{module}", __package__), "ALONE", False)
+    return getattr(load(module), "ALONE", False)
 
 
 def _belonging(records, cells):

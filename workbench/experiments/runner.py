@@ -37,21 +37,27 @@ class Outcome(NamedTuple):
     failed: list
 
 
+def load(name):
+    """Import an experiment by its name."""
+    return import_module(name if "." in name else f"{__package__}.{name}")
+
+
 def tasks(name, quick=False, runs=None):
     """Cells of the experiment `name`, as :class:`Task`.
 
     Parameters
     ----------
     name : str
-        Of a module beside this one.
+        Of a module beside this one, or the full name of one elsewhere, as ``mine.experiment``. It has a
+        ``VERSION``, ``cells(quick, runs)``, a list of dicts of JSON scalars, ``run(**cell)``, which returns
+        one, and ``report(records)``.
     quick : bool
         A few minutes instead of the whole.
     runs : int, optional
         Seeds of each configuration, instead of the experiment's own number of them.
     """
-    experiment = import_module(f".{name}", __package__)
-    cells = experiment.cells(quick) if runs is None else experiment.cells(quick, runs)
-    return [Task(name, experiment.VERSION, cell) for cell in cells]
+    experiment = load(name)
+    return [Task(name, experiment.VERSION, cell) for cell in experiment.cells(quick, runs)]
 
 
 def run(todo, ledger, *, n_jobs=-1, scheduler=None, verbose=True):
@@ -114,8 +120,8 @@ def run(todo, ledger, *, n_jobs=-1, scheduler=None, verbose=True):
 def work(task):
     """Work out one cell on one thread: the task, its result, seconds, and the traceback of an error."""
     started = time.perf_counter()
-    experiment = import_module(f".{task.experiment}", __package__)
     try:
+        experiment = load(task.experiment)
         with threadpool_limits(1):
             result = experiment.run(**task.cell)
     except Exception:  # one cell's accident is not another's

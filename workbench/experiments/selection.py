@@ -50,13 +50,15 @@ CRITERIA = {
 """Name of a criterion, and what it is."""
 
 
-def cells(quick):
+def cells(quick, runs=None):
     """List the cells: a task, a scaling, a seed and a sample size each.
 
     Parameters
     ----------
     quick : bool
         A dozen small cells, or all: the tasks to tune on once, the paper's data sets three times.
+    runs : int, optional
+        Instead of these numbers.
 
     Returns
     -------
@@ -64,15 +66,16 @@ def cells(quick):
     """
     if quick:
         return [
-            {"task": task, "scaling": "standardised", "seed": 0, "n_train": 120}
+            {"task": task, "scaling": "standardised", "seed": seed, "n_train": 120}
             for task in (*TUNING[::8], "mammography", "satellite", "mulcross")
+            for seed in range(runs or 1)
         ]
     return [
         {"task": task, "scaling": scaling, "seed": seed, "n_train": n}
         for tasks, seeds, n in ((TUNING, 1, 300), (JUDGES, 3, 600))
         for task in tasks
         for scaling in (SCALINGS if tasks is JUDGES else SCALINGS[1:])
-        for seed in range(seeds)
+        for seed in range(runs or seeds)
     ]
 
 
