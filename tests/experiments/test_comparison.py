@@ -88,7 +88,8 @@ def test_mean_ranks_and_nemenyis_difference():
     rng = np.random.default_rng(1)
     auc = rng.random((8, 4)) + np.array([0.3, 0.2, 0.1, 0.0])
     long = pd.DataFrame(
-        [(str(i), str(j), auc[i, j]) for i in range(8) for j in range(4)], columns=["dataset", "system", "auc"]
+        [(str(i), str(j), auc[i, j]) for i in range(8) for j in range(4)],
+        columns=["dataset", "system", "auc"],
     )
     ranks, critical, p = mean_ranks(long)
     by_hand = np.mean([stats.rankdata(-row) for row in auc], axis=0)

@@ -33,7 +33,9 @@ def folder(tmp_path, monkeypatch):
     marks = tmp_path / "marks"
     marks.mkdir()
     monkeypatch.setenv("COUNTING_FOLDER", str(marks))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]))
+    monkeypatch.setenv(
+        "PYTHONPATH", os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    )
     return tmp_path
 
 
@@ -42,7 +44,9 @@ def marks(folder):
 
 
 def start(path, runs):
-    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(path), str(runs)], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(path), str(runs)], stdout=subprocess.PIPE, text=True
+    )
 
 
 def test_a_task_is_its_configuration_whatever_the_order():
