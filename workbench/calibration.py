@@ -12,6 +12,7 @@ from . import bounds
 from .pvalues import check_alpha, p_value, threshold
 
 CALIBRATIONS = ("in-sample", "split")
+"""What every system offers; RankAD has one more."""
 
 
 class CalibratedDetector(OutlierMixin, BaseEstimator):
@@ -30,14 +31,16 @@ class CalibratedDetector(OutlierMixin, BaseEstimator):
         Rows of X that the detector was trained on.
     """
 
+    _calibrations = CALIBRATIONS
+
     def _start_fit(self):
         """Check what concerns calibration, and forget the last fit: an interrupted one leaves no half."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
         check_alpha(self.alpha)
-        if self.calibration not in CALIBRATIONS:
+        if self.calibration not in self._calibrations:
             raise ValueError(
-                f"calibration must be one of {', '.join(CALIBRATIONS)}, got {self.calibration!r}."
+                f"calibration must be one of {', '.join(self._calibrations)}, got {self.calibration!r}."
             )
 
     def _split_rows(self, n, rng, hold_out):
@@ -168,9 +171,9 @@ class CalibratedDetector(OutlierMixin, BaseEstimator):
         check_is_fitted(self)
         if not self._split:
             raise ValueError(
-                'calibration="in-sample" promises nothing useful about false alarms: the scores counted are '
-                'those of the points trained on. Use calibration="split"; workbench.bounds.false_alarm_table '
-                "shows what little can be said otherwise."
+                f"calibration={self.calibration!r} promises nothing useful about false alarms: the scores "
+                'counted are of the points trained on. Use calibration="split"; '
+                "workbench.bounds.false_alarm_table shows what little can be said otherwise."
             )
         return len(self.calibration_scores_)
 

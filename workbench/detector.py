@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import ranksvm
-from .calibration import CalibratedDetector
+from .calibration import CALIBRATIONS, CalibratedDetector
 from .kernels import kernel_sum
 from .neighbors import check_k, largest_k, mean_distance, ranks
 from .preferences import check_edges, check_m, quantize
@@ -58,12 +58,15 @@ class RankAD(CalibratedDetector):
         Relative duality gap of the RankSVM solution.
     alpha : float, default 0.05
         False-alarm level of `offset_`, and so of ``predict`` without an alpha of its own.
-    calibration : {"in-sample", "split"}, default "in-sample"
-        Whether p-values count the training scores, as the paper does, or those of a random half held out
-        from training. Split p-values are valid at any n: P{p <= alpha} <= alpha for a nominal point, if
-        whatever preprocessing comes first was not fitted on the same points. In-sample ones are not, and
-        where g follows the sample closely (sigma near D_K, and by default below) they are far too small: new
+    calibration : {"in-sample", "leave-one-out", "split"}, default "leave-one-out"
+        Which scores p-values count. "in-sample": those of the training points, as the paper does; where g
+        follows the sample closely (sigma near D_K, and by default below) such p-values are far too small: new
         nominal points raise alarms several times as often as alpha says, ten times at worst.
+        "leave-one-out": those of the training points without their own term, ``g(x_i) - beta_i``, which is
+        what is left of g at x_i if the others' coefficients stay (Jaakkola & Haussler 1999). Free, close to
+        alpha as measured, and promised by nothing. "split": those of a random half held out from training,
+        valid at any n: P{p <= alpha} <= alpha for a nominal point, if whatever preprocessing comes first was
+        not fitted on the same points.
     random_state : int, RandomState or None
         Drives the resampling and the calibration split.
 
@@ -95,6 +98,7 @@ class RankAD(CalibratedDetector):
     References
     ----------
     J. Qian, J. Root, V. Saligrama. Learning Efficient Anomaly Detectors from K-NN Graphs. AISTATS 2015.
+    T. Jaakkola, D. Haussler. Probabilistic Kernel Regression Models. AISTATS 1999.
 
     Examples
     --------
@@ -104,6 +108,8 @@ class RankAD(CalibratedDetector):
     >>> detector.predict([[-5.0, 0.0], [0.0, 15.0]], alpha=0.01)
     array([ 1, -1])
     """
+
+    _calibrations = (*CALIBRATIONS, "leave-one-out")
 
     def __init__(
         self,
@@ -119,7 +125,7 @@ class RankAD(CalibratedDetector):
         solver="auto",
         tol=1e-6,
         alpha=0.05,
-        calibration="in-sample",
+        calibration="leave-one-out",
         random_state=None,
     ):
         self.k = k
@@ -217,7 +223,12 @@ class RankAD(CalibratedDetector):
         self._coefficients = self.beta_[support]
 
         # (d) Sort the scores that p-values are read from.
-        scores = self._g(X[held_out]) if self._split else self.solution_.scores
+        if self._split:
+            scores = self._g(X[held_out])
+        elif self.calibration == "leave-one-out":
+            scores = self.solution_.scores - self.beta_  # k(x, x) = 1
+        else:
+            scores = self.solution_.scores
         # The last bits of g depend on how BLAS blocks a product. Calibration scores moved down by that
         # much keep a point tied with itself, so that p-values do not depend on what is scored with it.
         largest = np.abs(self.beta_).sum()  # |g(x)| <= sum |beta_i|, as the kernel is at most 1

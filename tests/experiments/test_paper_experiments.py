@@ -48,7 +48,7 @@ def test_what_is_printed_is_what_the_paper_says():
 @pytest.fixture(scope="module")
 def small_set():
     rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(150, 3)) * [1, 10, 100], rng.normal(size=(20, 3)) + [4, 40, 400]])
+    X = np.concatenate([rng.normal(size=(150, 3)) * [1, 10, 100], rng.normal([4, 40, 400], size=(20, 3))])
     return Dataset(X, np.repeat([0, 1], [150, 20]), "mine", ("a", "b", "c"), "another set")
 
 

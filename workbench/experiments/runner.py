@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
+import warnings
 from contextlib import closing, nullcontext
 from importlib import import_module
 from typing import NamedTuple
@@ -118,12 +119,17 @@ def run(todo, ledger, *, n_jobs=-1, scheduler=None, verbose=True):
 
 
 def work(task):
-    """Work out one cell on one thread: the task, its result, seconds, and the traceback of an error."""
+    """Work out one cell on one thread: the task, its result, seconds, and the traceback of an error.
+
+    Warnings are counted in the result instead of shown: hundreds of cells share one screen.
+    """
     started = time.perf_counter()
     try:
         experiment = load(task.experiment)
-        with threadpool_limits(1):
+        with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             result = experiment.run(**task.cell)
+        result = result | {"warnings": len(caught)}
     except Exception:  # one cell's accident is not another's
         return task, None, time.perf_counter() - started, traceback.format_exc()
     return task, result, time.perf_counter() - started, None

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from ..datasets import DATASETS, load_dataset, nominal_split
 from . import paper
 from .comparison import against_print, mean_and_interval, rank_table
-from .contenders import CONTENDERS, COUNTERPART
+from .contenders import CONTENDERS, COUNTERPART, SELECTED
 from .tables import pipes
 from .tasks import SCALINGS
 
@@ -22,7 +22,7 @@ QUICK = {"n_train": 400, "max_nominal_test": 4000}
 
 
 def cells(quick, runs=None):
-    """List the cells: a data set, a scaling, a system and a seed each; the first runs of all come first.
+    """List the cells: a data set, a scaling, a system and a seed each; those that select sigma and C come last.
 
     Parameters
     ----------
@@ -34,8 +34,10 @@ def cells(quick, runs=None):
     size, runs = (QUICK, runs or 1) if quick else (FULL, runs or paper.RUNS)
     return [
         {"dataset": dataset, "scaling": scaling, "system": system, "seed": seed} | size
+        for selecting in (False, True)
         for seed in range(runs)
         for system in CONTENDERS
+        if (system in SELECTED) == selecting
         for dataset in DATASETS
         for scaling in SCALINGS
     ]
