@@ -214,6 +214,28 @@ def test_split_trains_on_one_half_and_calibrates_on_the_other(X):
     np.testing.assert_array_equal(detector.support_vectors_, X[detector.support_])
 
 
+def test_leave_one_out_scores_leave_out_the_points_own_term(X):
+    detector = RankAD(calibration="leave-one-out", random_state=0).fit(X)
+    K = np.exp(-(((X[:, None] - X[None]) / detector.sigma_) ** 2).sum(axis=2))
+    others = [np.delete(K[i], i) @ np.delete(detector.beta_, i) for i in range(len(X))]
+    np.testing.assert_allclose(detector.calibration_scores_, np.sort(others), atol=1e-9)
+    plain = RankAD(random_state=0).fit(X)
+    assert plain.beta_.tobytes() == detector.beta_.tobytes()
+    with pytest.raises(ValueError, match="calibration='leave-one-out' promises nothing useful"):
+        detector.false_alarm_bound()
+
+
+def test_leave_one_out_p_values_of_new_points_are_honest_where_in_sample_ones_are_not():
+    rates = {"leave-one-out": [], "in-sample": []}
+    for seed in range(8):
+        sample, new = FIG2.sample(250, random_state=seed), FIG2.sample(2000, random_state=1000 + seed)
+        for calibration, found in rates.items():
+            detector = RankAD(calibration=calibration, random_state=seed).fit(sample)
+            found.append(np.mean(detector.p_value(new) <= 0.1))
+    assert abs(np.mean(rates["leave-one-out"]) - 0.1) < 0.03
+    assert np.mean(rates["in-sample"]) > 0.2
+
+
 def test_p_values_do_not_depend_on_what_is_scored_with_them(X):
     detector = RankAD(sigma="D_K", random_state=0).fit(X)
     together = detector.p_value(X)
@@ -327,7 +349,7 @@ def with_value_at(row, column, value):
         ({"alpha": 1}, "got 1"),
         ({"anchor": -3.0}, "anchor must be a multiplicity .* got -3.0"),
         ({"anchor": "yes"}, "anchor must be a multiplicity .* got 'yes'"),
-        ({"calibration": "jackknife"}, "calibration must be one of in-sample, split, got 'jackknife'"),
+        ({"calibration": "jackknife"}, "calibration must be one of in-sample, split, leave-one-out, got 'jackknife'"),
         ({"loss": "logistic"}, "loss must be one of"),
         ({"solver": "simplex"}, "solver must be one of"),
         ({"resamples": -1}, "resamples must be a whole number"),

@@ -109,7 +109,7 @@ class RankADCV(RankAD):
         solver="auto",
         tol=1e-6,
         alpha=0.05,
-        calibration="leave-one-out",
+        calibration="in-sample",
         random_state=None,
     ):
         super().__init__(

@@ -22,7 +22,7 @@ QUICK = {"n_train": 400, "max_nominal_test": 4000}
 
 
 def cells(quick, runs=None):
-    """List the cells: a data set, a scaling, a system and a seed each; those that select sigma and C come last.
+    """List the cells: a data set, a scaling, a system and a seed; those that select come last.
 
     Parameters
     ----------
