@@ -97,7 +97,7 @@ def score_file(model, data, out, *, alpha=None, fdr=None, overwrite=False, verbo
     model, data, out = Path(model), Path(data), Path(out)
     if alpha is not None:
         check_alpha(alpha)
-    if fdr is not None and not 0 < fdr < 1:
+    if fdr is not None and not (isinstance(fdr, float) and 0 < fdr < 1):
         raise ValueError(f"fdr must be a false discovery rate strictly between 0 and 1, got {fdr!r}.")
     _check_out(out, overwrite, (model, data))
     if ".parquet" in (data.suffix, out.suffix):
@@ -227,11 +227,21 @@ def _score_chunks(detector, table, folder, verbose):
     )
     with bar:
         for X, stop in table.chunks(start, row):
+            scores = detector.score_samples(_named(X, detector))
             with replacing(folder / f"{index:08d}-{stop}.npy") as file:
-                np.save(file, detector.score_samples(X), allow_pickle=False)
+                np.save(file, scores, allow_pickle=False)
             index += 1
             bar.update(stop - start)
             start = stop
+
+
+def _named(X, detector):
+    """Give columns the names that a model with names asks for; they were matched when the file was opened."""
+    if not hasattr(detector, "feature_names_in_"):
+        return X
+    import pandas as pd
+
+    return pd.DataFrame(X, columns=detector.feature_names_in_)
 
 
 def _judged(detector, folder, alpha=None):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-CHUNK_BYTES = 2**23
+CHUNK_BYTES = 2**22
 """Most of a file that is held at a time: text of a CSV file, numbers of a Parquet file."""
 
 REMEDY = "Drop such rows, or fill them in as was done for the training data."
@@ -58,7 +58,7 @@ def choose(path, columns, numeric, names, d):
                 f"of numbers ({listed([columns[i] for i in numeric])}) among {len(columns)}. Give a file "
                 "with just these features, in their order."
             )
-        return numeric
+        names = [columns[i] for i in numeric]
     missing = [name for name in names if name not in columns]
     if missing:
         raise ValueError(

@@ -97,8 +97,8 @@ class ParquetTable:
         from pyarrow import parquet
 
         try:
-            # A buffer, and no reading ahead: a row group may be as large as the file.
-            return parquet.ParquetFile(self.path, buffer_size=2**20, pre_buffer=False)
+            # A row group may be as large as the file: no reading ahead, and a buffer for each column.
+            return parquet.ParquetFile(self.path, buffer_size=2**16, pre_buffer=False)
         except pa.ArrowInvalid as error:
             raise ValueError(f"{self.path} is not a Parquet file: {error}") from None
 

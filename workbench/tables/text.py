@@ -49,7 +49,7 @@ class CsvTable:
         if not header.strip():
             raise ValueError(f"{path} is empty: its first line must name the columns.")
         if not first.strip():
-            raise ValueError(f"{path} has a line of column names and no rows.")
+            raise ValueError(f"{path} has a line of column names, and no row in the line below it.")
         self._all = self._fields(self._decode(header.removeprefix(b"\xef\xbb\xbf"), None), None)
         if all(_NUMBER.fullmatch(name) for name in self._all) and not _are_positions(self._all):
             raise ValueError(
