@@ -316,7 +316,7 @@ def test_kill_9_and_resume(folder, small_chunks):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited in another way here")
 def test_a_file_larger_than_the_memory_allowed(tmp_path):
-    """240 MB of text and as much Parquet, in one row group, by a process that has 200 MB for everything."""
+    """240 MB of text and as much Parquet, in one row group, by a process that may take 200 MB for them."""
     import pyarrow as pa
     from pyarrow import parquet
 
