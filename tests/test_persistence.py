@@ -93,11 +93,12 @@ def same(one, other):
     "make",
     [
         lambda: RankAD(random_state=0),
+        lambda: RankAD(random_state=0, calibration="in-sample"),
         lambda: RankAD(random_state=1, calibration="split", alpha=0.1),
         lambda: RankAD(k=np.int64(5), sigma=np.float64(2.0), C=1, edges=np.array([0.3]), random_state=0),
         lambda: RankADCV(sigma_factors=(1, 4), Cs=(0.01, 0.1), random_state=0, calibration="split"),
     ],
-    ids=["in-sample", "split", "numbers of numpy", "cv"],
+    ids=["leave-one-out", "in-sample", "split", "numbers of numpy", "cv"],
 )
 def test_round_trip_to_the_last_bit(make, as_frame, X, tmp_path):
     queries = QUERIES
@@ -209,7 +210,7 @@ def test_card(detector, path):
         f"k = 20, sigma = {detector.sigma_:g}",
         f"{solution.n_pairs} pairs, primal {solution.primal!r}, dual {solution.dual!r}",
         "(within tol=1e-06), solver newton",
-        "calibration   in-sample",
+        "calibration   leave-one-out: p-values count scores of the training points",
     ):
         assert words in outcome.output
 

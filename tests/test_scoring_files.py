@@ -87,9 +87,9 @@ def test_alpha_of_the_fit_and_no_discoveries_unless_asked(folder, detector, fram
     assert "discover" not in outcome.output
 
 
-def test_discoveries_of_in_sample_p_values_come_with_a_word(folder, frame):
+def test_discoveries_without_a_split_come_with_a_word(folder, frame):
     RankAD(random_state=0).fit(frame[["a", "b"]][:100]).save(folder / "model")
-    assert "no false discovery rate is kept" in score(folder, "--fdr", "0.1").output
+    assert "no false discovery rate is promised" in score(folder, "--fdr", "0.1").output
 
 
 def test_a_model_without_names(folder, frame):

@@ -139,7 +139,9 @@ def score(model, data, out, alpha, fdr, overwrite):
     discoveries = "" if fdr is None else f", {found.discoveries} discoveries"
     click.echo(f"{found.rows} rows scored, {found.alarms} alarms{discoveries}. Written to {out}.")
     if fdr is not None and not found.split:
-        click.echo("These p-values are in-sample: no false discovery rate is kept.", err=True)
+        click.echo(
+            "These p-values count scores of training points: no false discovery rate is promised.", err=True
+        )
 
 
 @main.group()

@@ -21,7 +21,6 @@ import sklearn
 from sklearn.utils.validation import check_is_fitted
 
 from . import archive
-from .calibration import CALIBRATIONS
 from .ranksvm import RankSVMSolution
 
 _HOMES = {"RankAD": ".detector", "RankADCV": ".selection"}
@@ -146,18 +145,22 @@ def card(path):
         "certificate": f"{solution.n_pairs} pairs, primal {solution.primal!r}, dual {solution.dual!r}, "
         f"relative gap {solution.gap:.2g} ({'within' if solution.converged else 'ABOVE'} tol={tol!r}), "
         f"solver {solution.solver}, {solution.n_iter} iterations",
-        "calibration": (
-            "split: a nominal point has p <= alpha with probability at most alpha"
-            if detector._split
-            else "in-sample: p-values count the scores of the training points; false alarms can be far more "
-            "frequent than alpha says"
-        )
-        + f". Alarms below the score {detector.offset_:.6g} at the level of the fit",
+        "calibration": f"{_promise(detector)}. Alarms below the score {detector.offset_:.6g} at the level of "
+        "the fit",
         "notes": " ".join(header["notes"]) or "none",
     }
     width = max(map(len, sections)) + 2
     lines = [f"{header['class']}, model file format {header['format_version']}"]
     return "\n".join(lines + [f"{title:{width}}{text}" for title, text in sections.items()])
+
+
+def _promise(detector):
+    if detector._split:
+        return "split: a nominal point has p <= alpha with probability at most alpha"
+    return (
+        f"{detector.calibration}: p-values count scores of the training points, and promise nothing about "
+        "false alarms"
+    )
 
 
 def _read(path):
@@ -233,7 +236,7 @@ def _check_shapes(detector, scores):
         raise ValueError("its calibration scores are not in ascending order")
     if not detector.sigma_ > 0 or not isinstance(detector._split, bool):
         raise ValueError(f"its sigma is {detector.sigma_!r} and its split {detector._split!r}")
-    if detector.calibration not in CALIBRATIONS:
+    if detector.calibration not in type(detector)._calibrations:
         raise ValueError(f"its calibration is {detector.calibration!r}")
 
 

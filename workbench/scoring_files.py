@@ -77,7 +77,7 @@ def score_file(model, data, out, *, alpha=None, fdr=None, overwrite=False, verbo
     fdr : float, optional
         Also mark as discoveries what Benjamini and Hochberg's procedure rejects at this false discovery
         rate, over all rows. The rate is kept for p-values of a model with ``calibration="split"`` and rows
-        that are independent of each other and of its data; nothing is promised of in-sample p-values.
+        that are independent of each other and of its data; of other p-values nothing is promised.
     overwrite : bool, default False
         Whether `out` may be there already.
     verbose : bool, default False
