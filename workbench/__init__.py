@@ -7,9 +7,20 @@ _HOMES = {
     "RankAD": ".detector",
     "RankADCV": ".selection",
     "RankSVMSolution": ".ranksvm",
+    "load": ".persistence",
     "load_dataset": ".datasets",
+    "score_chunks": ".chunks",
 }
 _ROOMS = ("baselines", "bounds", "datasets", "densities", "explorer", "kernels", "labs", "levelsets")
-_ROOMS += ("neighbors", "plots", "preferences", "pvalues", "ranksvm", "theorems")
+_ROOMS += (
+    "neighbors",
+    "persistence",
+    "plots",
+    "preferences",
+    "pvalues",
+    "ranksvm",
+    "scoring_files",
+    "theorems",
+)
 
 __getattr__, __dir__, __all__ = lazily(__name__, _HOMES, _ROOMS)

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import bounds
+from .chunks import by_blocks
 from .pvalues import check_alpha, p_value, threshold
 
 CALIBRATIONS = ("in-sample", "split")
@@ -69,12 +70,14 @@ class CalibratedDetector(OutlierMixin, BaseEstimator):
         """Whether the last fit came to its end."""
         return hasattr(self, "offset_")
 
+    @by_blocks
     def p_value(self, X):
         """p-value of each point, small for anomalies: its place among the calibration scores (Eq. 4).
 
         Parameters
         ----------
         X : array or data frame of shape (q, n_features)
+            Or a dask array or data frame: the answer is then a lazy dask array.
 
         Returns
         -------
@@ -82,16 +85,19 @@ class CalibratedDetector(OutlierMixin, BaseEstimator):
         """
         return p_value(self.score_samples(X), self.calibration_scores_, split=self._split)
 
+    @by_blocks
     def decision_function(self, X):
         """``score_samples(X) - offset_``: negative where `predict` alarms at level `alpha`."""
         return self.score_samples(X) - self.offset_
 
+    @by_blocks
     def predict(self, X, alpha=None):
         """+1 for nominal, -1 for an alarm: ``p_value(X) <= alpha``.
 
         Parameters
         ----------
         X : array or data frame of shape (q, n_features)
+            Or a dask array or data frame: the answer is then a lazy dask array.
         alpha : float, optional
             False-alarm level, with no retraining; that of the constructor if not given.
 

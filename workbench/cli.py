@@ -17,6 +17,14 @@ from .experiments.commands import ledger, reproduce
 PACKAGE = Path(__file__).resolve().parent
 START = "00_start_here.ipynb"
 DASHBOARD = "dashboard.ipynb"
+EXISTING = click.Path(exists=True, dir_okay=False)
+RATE = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+
+class RefusedError(click.ClickException):
+    """What a user asked for cannot be done, and why."""
+
+    exit_code = 2
 
 
 @click.group()
@@ -84,6 +92,56 @@ def data(names):
 
 main.add_command(reproduce)
 main.add_command(ledger)
+
+
+@main.command()
+@click.argument("model", type=EXISTING)
+def card(model):
+    """Show the model card of a MODEL that RankAD.save wrote."""
+    from .persistence import card
+
+    try:
+        click.echo(card(model))
+    except (ValueError, OSError) as error:
+        raise RefusedError(str(error)) from error
+
+
+@main.command()
+@click.argument("model", type=EXISTING)
+@click.argument("data", type=EXISTING)
+@click.option("--out", required=True, type=click.Path(), help="Result, .csv or .parquet.")
+@click.option("--alpha", type=RATE, help="False-alarm level of the alarms; that of the fit if not given.")
+@click.option("--fdr", type=RATE, help="Also mark discoveries at this false discovery rate, over all rows.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it is there.")
+def score(model, data, out, alpha, fdr, overwrite):
+    """Score every row of DATA (.csv, .csv.gz or .parquet), however large, by a MODEL that RankAD.save wrote.
+
+    OUT gets the columns row, score, p_value, alarm and, with --fdr, discovery. A run that was stopped or
+    killed goes on where it was when the same command is given again.
+    """
+    from . import scoring_files
+
+    folder = scoring_files.working_folder(out)
+    kept = f"Finished chunks are kept in {folder}: the same command goes on from there."
+    try:
+        found = scoring_files.score_file(
+            model, data, out, alpha=alpha, fdr=fdr, overwrite=overwrite, verbose=True
+        )
+    except (ValueError, FileExistsError) as error:
+        raise RefusedError(str(error)) from error
+    except OSError as error:
+        raise RefusedError(f"{error} {kept}" if folder.exists() else str(error)) from error
+    except KeyboardInterrupt:
+        click.echo(f"Stopped. {kept}", err=True)
+        sys.exit(130)
+    if found.unused:
+        click.echo(f"Columns not used: {', '.join(found.unused)}.", err=True)
+    discoveries = "" if fdr is None else f", {found.discoveries} discoveries"
+    click.echo(f"{found.rows} rows scored, {found.alarms} alarms{discoveries}. Written to {out}.")
+    if fdr is not None and not found.split:
+        click.echo(
+            "These p-values count scores of training points: no false discovery rate is promised.", err=True
+        )
 
 
 @main.group()

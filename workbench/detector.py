@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from . import ranksvm
+from . import persistence, ranksvm
 from .calibration import CALIBRATIONS, CalibratedDetector
+from .chunks import by_blocks
 from .kernels import kernel_sum
 from .neighbors import check_k, largest_k, mean_distance, ranks
 from .preferences import check_edges, check_m, quantize
@@ -237,12 +238,14 @@ class RankAD(CalibratedDetector):
         self._calibrate(scores - 8 * np.finfo(float).eps * largest, lowest=-2 * largest - 1)
         return self
 
+    @by_blocks
     def score_samples(self, X):
         """Learned score g, large where nominal, 0 far from the data.
 
         Parameters
         ----------
         X : array or data frame of shape (q, n_features)
+            Or a dask array or data frame: the answer is then a lazy dask array.
 
         Returns
         -------
@@ -250,6 +253,27 @@ class RankAD(CalibratedDetector):
         """
         check_is_fitted(self)
         return self._g(check_points(self, X, reset=False))
+
+    def save(self, path):
+        """Write the fitted detector to a file that :func:`workbench.load` reads and ``workbench card`` shows.
+
+        The file appears whole or not at all. It holds no pickle; :mod:`workbench.archive` and
+        :mod:`workbench.persistence` say what is in it, support vectors, which are training points, included.
+        A `random_state` that is a generator is not kept: the card says so.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that is there is replaced.
+
+        Raises
+        ------
+        ValueError
+            If the detector is not fitted, or is of a class of your own, which `load` would not know.
+        OSError
+            If the file cannot be written; one that was there is unchanged.
+        """
+        persistence.save(self, path)
 
     def _g(self, X):
         return kernel_sum(X, self.support_vectors_, self._coefficients, self.sigma_)

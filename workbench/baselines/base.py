@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..calibration import CalibratedDetector
+from ..chunks import by_blocks
 from ..neighbors import check_k
 from ..validation import check_points
 
@@ -91,12 +92,14 @@ class Detector(CalibratedDetector, ABC):
         self._calibrate(np.maximum(scores, LOWEST), lowest=LOWEST)
         return self
 
+    @by_blocks
     def score_samples(self, X):
         """Score of each point, large where nominal.
 
         Parameters
         ----------
         X : array or data frame of shape (q, n_features)
+            Or a dask array or data frame: the answer is then a lazy dask array.
 
         Returns
         -------
