@@ -9,7 +9,17 @@ _HOMES = {
     "RankSVMSolution": ".ranksvm",
     "load_dataset": ".datasets",
 }
-_ROOMS = ("baselines", "bounds", "datasets", "densities", "explorer", "kernels", "labs", "levelsets")
-_ROOMS += ("neighbors", "plots", "preferences", "pvalues", "ranksvm", "theorems")
+_ROOMS = ("baselines", "bounds", "datasets", "densities", "expansions", "explorer", "kernels")
+_ROOMS += (
+    "labs",
+    "levelsets",
+    "neighbors",
+    "plots",
+    "preferences",
+    "projection",
+    "pvalues",
+    "ranksvm",
+    "theorems",
+)
 
 __getattr__, __dir__, __all__ = lazily(__name__, _HOMES, _ROOMS)
