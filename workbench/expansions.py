@@ -25,7 +25,7 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
 from .kernels import kernel_sum
-from .threads import spread
+from .threads import one_blas_thread, spread
 
 BLOCK_BYTES = 2**20
 """Memory for one block of kernel values: what the cache of one core holds."""
@@ -33,10 +33,13 @@ BLOCK_BYTES = 2**20
 FEWEST_ROWS = 16
 """Points in a block, however many the centres."""
 
-SPREAD_FROM = 2**24
-"""Kernel values from which it pays to start threads."""
+ONE_THREAD_FROM = 2**12
+"""Kernel values from which BLAS is told to use one thread; for fewer it does by itself."""
 
-PORTION = 2**21
+SPREAD_FROM = 2**22
+"""Kernel values from which it pays to start threads of our own."""
+
+PORTION = 2**20
 """Kernel values that a thread works out at a time."""
 
 ACCURACY = {np.float32: 1e-3, np.float64: 1e-6}
@@ -155,8 +158,11 @@ class KernelExpansion:
                 block = slice(start, min(start + rows, portion.stop))
                 out[:, block] = score(X[block], K[: block.stop - start])
 
-        if len(X) * s < SPREAD_FROM:
+        if len(X) * s < ONE_THREAD_FROM:
             work(slice(0, len(X)))
+        elif len(X) * s < SPREAD_FROM:
+            with one_blas_thread():
+                work(slice(0, len(X)))
         else:
             spread(work, list(gen_batches(len(X), rows * max(1, PORTION // (rows * s)))))
         return out

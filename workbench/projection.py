@@ -22,6 +22,7 @@ from sklearn.utils import gen_batches
 
 from .expansions import BLOCK_BYTES, FEWEST_ROWS, REACH, UNIT_ROUNDOFF, KernelExpansion
 from .kernels import KernelMatrix, rbf
+from .threads import one_blas_thread
 
 PIVOT_TOL = 1e-10
 """Squared distance in the RKHS of a landmark from the span of those before, at least."""
@@ -57,9 +58,10 @@ class Projection:
         """Upper bound of ``|g(x) - g_s(x)|`` at the rows x of X, of shape (len(X),); O(s^2) a point."""
         out = np.empty(len(X))
         s = len(self.index)
-        for block in gen_batches(len(X), max(FEWEST_ROWS, BLOCK_BYTES // (8 * s))):
-            across = np.sqrt(self._squared_distance_from_span(X[block]))
-            out[block] = np.minimum(self.distance, self.distance * across + self.slope)
+        with one_blas_thread():
+            for block in gen_batches(len(X), max(FEWEST_ROWS, BLOCK_BYTES // (8 * s))):
+                across = np.sqrt(self._squared_distance_from_span(X[block]))
+                out[block] = np.minimum(self.distance, self.distance * across + self.slope)
         return out
 
     def _squared_distance_from_span(self, X):

@@ -11,6 +11,7 @@ from .calibration import CalibratedDetector
 from .expansions import KernelExpansion
 from .projection import Projector
 from .pvalues import p_value
+from .threads import one_blas_thread
 from .validation import check_points
 
 
@@ -77,7 +78,8 @@ class KernelDetector(CalibratedDetector):
                 f"This detector is compressed to {len(self.support_)} landmarks already and no longer knows "
                 "the rest of g. Compress the detector it came from."
             )
-        projection = _project(self.g_, landmarks, tol)
+        with one_blas_thread():
+            projection = _project(self.g_, landmarks, tol)
         twin = copy(self)
         twin._projection = projection
         beta = np.zeros_like(self.beta_)

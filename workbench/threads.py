@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from threading import Lock
 
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 _lock = Lock()
 _inside = 0
 _limits = None
+
+
+@cache
+def _blas():
+    """Return the BLAS libraries in memory, looked for once: that takes a hundred times as long as a limit."""
+    return ThreadpoolController().select(user_api="blas")
 
 
 @contextmanager
@@ -27,7 +34,7 @@ def one_blas_thread():
     global _inside, _limits
     with _lock:
         if _inside == 0:
-            _limits = threadpool_limits(limits=1, user_api="blas")
+            _limits = _blas().limit(limits=1)
         _inside += 1
     try:
         yield
@@ -41,9 +48,8 @@ def one_blas_thread():
 def spread(work, jobs):
     """Call ``work`` on each of the jobs, on as many threads as BLAS may use, each with a BLAS of one thread.
 
-    Numpy lets go of the interpreter in products and exponentials. Threads of our own keep all cores busy in
-    both; BLAS's own would do so in products alone, and would be in the way here. Starting and ending this
-    takes some 6 ms.
+    Numpy lets go of the interpreter in products and exponentials alike. Threads of our own keep the cores
+    busy in both, BLAS's own in products alone.
 
     Parameters
     ----------
@@ -57,4 +63,4 @@ def spread(work, jobs):
 
 
 def _allowed():
-    return max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
+    return max((pool["num_threads"] for pool in _blas().info()), default=1)
