@@ -6,7 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from workbench import cli
-from workbench.benchmarks import path, solver
+from workbench.benchmarks import path, ranks, scoring, solver
+from workbench.benchmarks.timing import growth, in_turn, table
 
 COLUMNS = ["family", "loss", "solver", "n", "pairs", "seconds", "gap", "megabytes"]
 
@@ -91,3 +92,73 @@ def test_nothing_to_measure_is_said():
     outcome = CliRunner().invoke(cli.main, ["bench", "solver", "--largest", "10"])
     assert outcome.exit_code == 1
     assert "the smallest n is 20" in outcome.output
+
+
+def test_scoring_benchmark_writes_table_and_findings(tmp_path, monkeypatch):
+    monkeypatch.setattr(scoring, "CASES", ((60, 2, 300), (120, 2, 300), (60, 2, 1)))
+    monkeypatch.setattr(scoring, "CALLS_FOR_ONE", 2)
+    outcome = CliRunner().invoke(
+        cli.main, ["bench", "scoring", "--out", str(tmp_path / "out"), "--repetitions", "1"]
+    )
+    assert outcome.exit_code == 0, outcome.output
+    frame = pd.DataFrame(json.loads((tmp_path / "out" / "scoring.json").read_text()))
+    assert set(frame["n"]) == {60, 120}
+    assert np.all(frame["seconds"] > 0)
+    assert {scoring.EXACT, scoring.FEW, "IsolationForest", "OneClassSVM", *scoring.KNN} <= set(
+        frame["contender"]
+    )
+    text = (tmp_path / "out" / "scoring.md").read_text()
+    assert "### n = 60, d = 2, 300 to score" in text
+    assert "- k-NN is faster than exact scoring at: " in text
+    assert "Seconds grow like n^" in text
+    if scoring.find_spec("pyod") is None:
+        assert "PyOD is not installed: its KNN, HBOS, ECOD are left out." in outcome.output
+
+
+def test_scoring_contenders_score_every_point_with_every_support_vector():
+    rng = np.random.default_rng(0)
+    X, queries = rng.normal(size=(300, 2)), rng.normal(size=(40, 2))
+    contenders = scoring.make_contenders(X, queries)
+    exact, few = (contenders[name].func.__self__ for name in (scoring.EXACT, scoring.FEW))
+    assert len(exact.support_) == 300
+    assert len(few.support_) <= scoring.LANDMARKS
+    np.testing.assert_array_equal(contenders[scoring.EXACT](), exact.score_samples(queries))
+
+
+def test_scoring_findings_name_the_crossover():
+    def case(n, exact, knn):
+        seconds = dict.fromkeys(("IsolationForest", "OneClassSVM", scoring.KNN[0]), 1.0)
+        for name, value in ((scoring.EXACT, exact), (scoring.FEW, exact**2)):
+            seconds |= {name: value, name + scoring.FLOOR: value / 2}
+        seconds[scoring.KNN[1]] = knn
+        return [(n, 2, 10, name, value, value, value, 1.0) for name, value in seconds.items()]
+
+    frame = pd.DataFrame(case(100, 0.1, 0.2) + case(1000, 1.0, 0.4), columns=scoring.COLUMNS)
+    text = "\n".join(scoring._findings(frame))
+    assert "k-NN is faster than exact scoring at: n = 1,000, d = 2." in text
+    assert "takes 2.00 and landmark scoring 2.00 times" in text
+    assert "Seconds grow like n^1.00 (exact) and n^2.00 (landmarks)" in text
+    assert "nowhere in the cases measured" in "\n".join(scoring._findings(frame[frame["n"] == 100]))
+
+
+def test_ranks_benchmark_writes_ratios(tmp_path, monkeypatch):
+    monkeypatch.setattr(ranks, "SIZES", ((100, 2), (3000, 2)))
+    outcome = CliRunner().invoke(
+        cli.main,
+        ["bench", "ranks", "--out", str(tmp_path), "--repetitions", "2", "--largest", "2000"],
+    )
+    assert outcome.exit_code == 0, outcome.output
+    (row,) = json.loads((tmp_path / "ranks.json").read_text())
+    assert row["lowest"] <= row["ratio"] <= row["highest"]
+    assert (tmp_path / "ranks.md").read_text().splitlines()[2].startswith("| 100 | 2 | ")
+
+
+def test_contenders_take_turns():
+    order = []
+    seconds = in_turn(
+        {"a": lambda: order.append("a"), "b": lambda: order.append("b")}, repetitions=2, calls=2
+    )
+    assert order == ["a", "a", "b", "b"] * 2
+    assert all(len(runs) == 2 for runs in seconds.values())
+    assert growth([1, 10, 100], [2, 200, 20_000]) == pytest.approx(2)
+    assert table(["x"], [[1]]) == "| x |\n| --: |\n| 1 |"

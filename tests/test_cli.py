@@ -85,6 +85,9 @@ def test_data_names_the_sets_there_are():
         ["bench", "path", "--tol", "0"],
         ["bench", "explorer", "--repetitions", "0"],
         ["bench", "explorer", "--n", "5"],
+        ["bench", "scoring", "--repetitions", "0"],
+        ["bench", "ranks", "--repetitions", "0"],
+        ["bench", "ranks", "--largest", "10"],
     ],
 )
 def test_numbers_out_of_range_are_refused_in_words(command, started):

@@ -349,7 +349,10 @@ def with_value_at(row, column, value):
         ({"alpha": 1}, "got 1"),
         ({"anchor": -3.0}, "anchor must be a multiplicity .* got -3.0"),
         ({"anchor": "yes"}, "anchor must be a multiplicity .* got 'yes'"),
-        ({"calibration": "jackknife"}, "calibration must be one of in-sample, split, leave-one-out, got 'jackknife'"),
+        (
+            {"calibration": "jackknife"},
+            "calibration must be one of in-sample, split, leave-one-out, got 'jackknife'",
+        ),
         ({"loss": "logistic"}, "loss must be one of"),
         ({"solver": "simplex"}, "solver must be one of"),
         ({"resamples": -1}, "resamples must be a whole number"),

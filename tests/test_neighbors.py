@@ -56,12 +56,20 @@ def test_fast_resampling_equals_searching_every_split(rng, n, d, k):
 
 
 def test_lists_that_run_out_are_searched_again(rng, monkeypatch):
-    """With lists of exactly k neighbours nearly every one runs out."""
+    """With lists that end below average length nearly every one runs out, some several times."""
     X = rng.normal(size=(60, 2))
-    expected = ranks(X, k=5, resamples=3, random_state=0)
-    search = neighbors._search
-    monkeypatch.setattr(neighbors, "_search", lambda X, k: search(X, min(k, 5)))
-    np.testing.assert_array_equal(ranks(X, k=5, resamples=3, random_state=0), expected)
+    expected = oracles.resampled_ranks(X, 5, 9, 0)
+    for spare in (-3.0, -2.0, 0.0, 20.0):
+        monkeypatch.setattr(neighbors, "SPARE", spare)
+        np.testing.assert_array_equal(ranks(X, k=5, resamples=9, random_state=0), expected)
+
+
+@pytest.mark.parametrize("rows", [1, 7, 60])
+def test_ranks_do_not_depend_on_how_many_lists_are_worked_on_at_a_time(rng, monkeypatch, rows):
+    X = np.round(rng.normal(size=(60, 2)), 1)
+    monkeypatch.setattr(neighbors, "ROWS", rows)
+    fast = ranks(X, k=5, resamples=17, random_state=0)  # more splits than two bytes have bits
+    np.testing.assert_array_equal(fast, oracles.resampled_ranks(X, 5, 17, 0))
 
 
 def test_same_seed_same_bytes_other_seed_other_ranks(rng):

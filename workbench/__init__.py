@@ -11,12 +11,23 @@ _HOMES = {
     "load_dataset": ".datasets",
     "score_chunks": ".chunks",
 }
-_ROOMS = ("baselines", "bounds", "datasets", "densities", "explorer", "kernels", "labs", "levelsets")
+_ROOMS = (
+    "baselines",
+    "bounds",
+    "datasets",
+    "densities",
+    "expansions",
+    "explorer",
+    "kernels",
+    "labs",
+    "levelsets",
+)
 _ROOMS += (
     "neighbors",
     "persistence",
     "plots",
     "preferences",
+    "projection",
     "pvalues",
     "ranksvm",
     "scoring_files",

@@ -199,6 +199,33 @@ def path(n, tol, jobs):
 
 @bench.command()
 @click.option("--out", default="benchmarks", show_default=True, help="Folder for JSON and table.")
+@click.option(
+    "--repetitions", default=3, show_default=True, type=click.IntRange(1), help="Runs of each contender."
+)
+def scoring(out, repetitions):
+    """Scoring: seconds for new points, exactly and through landmarks, next to the library detectors."""
+    from .benchmarks import scoring as benchmark
+
+    frame = benchmark.run(repetitions, report=click.echo)
+    click.echo(f"Written to {benchmark.save(frame, out)}.")
+
+
+@bench.command()
+@click.option("--out", default="benchmarks", show_default=True, help="Folder for JSON and table.")
+@click.option(
+    "--largest", default=100_000, show_default=True, type=click.IntRange(2000), help="Largest n to try."
+)
+@click.option("--repetitions", default=5, show_default=True, type=click.IntRange(1), help="Runs of each.")
+def ranks(out, largest, repetitions):
+    """Ranks over 20 random half splits, next to one k-NN query."""
+    from .benchmarks import ranks as benchmark
+
+    frame = benchmark.run(largest, repetitions, report=click.echo)
+    click.echo(f"Written to {benchmark.save(frame, out)}.")
+
+
+@bench.command()
+@click.option("--out", default="benchmarks", show_default=True, help="Folder for JSON and table.")
 @click.option("--n", default=600, show_default=True, type=click.IntRange(50, 2000), help="Sample size.")
 @click.option(
     "--repetitions", default=7, show_default=True, type=click.IntRange(1), help="Moves of each kind."

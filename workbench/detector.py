@@ -6,14 +6,12 @@ import warnings
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from . import persistence, ranksvm
-from .calibration import CALIBRATIONS, CalibratedDetector
-from .chunks import by_blocks
-from .kernels import kernel_sum
+from .calibration import CALIBRATIONS
 from .neighbors import check_k, largest_k, mean_distance, ranks
 from .preferences import check_edges, check_m, quantize
+from .scoring import KernelDetector
 from .validation import check_points
 
 DEFAULT_K = 20
@@ -21,7 +19,7 @@ BANDWIDTHS = {"auto": 0.5, "D_K": 1.0}
 """Names that sigma may have, and what they are in units of D_K."""
 
 
-class RankAD(CalibratedDetector):
+class RankAD(KernelDetector):
     """Anomaly detector trained on nominal data by ranking, with a p-value for every point.
 
     Fitting ranks each training point by its average k-NN distance, quantises the ranks to m levels and
@@ -94,6 +92,10 @@ class RankAD(CalibratedDetector):
         Score below which ``predict`` alarms at level `alpha`.
     solution_ : workbench.ranksvm.RankSVMSolution
         The RankSVM solution with its certificate.
+    g_ : workbench.expansions.KernelExpansion
+        g itself, a function of an array of points that checks nothing: for streams, one point at a time.
+    score_error_ : float
+        Upper bound of what rounding, and :meth:`compress`, change in the score of any point.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only if X was a data frame.
@@ -219,40 +221,14 @@ class RankAD(CalibratedDetector):
             tol=self.tol,
             callback=callback,
         )
-        self.beta_ = self.solution_.beta
-        support = np.flatnonzero(self.beta_)
-        self.support_ = self.train_index_[support]
-        self.support_vectors_ = X_train[support]
-        self._coefficients = self.beta_[support]
 
         # (d) Sort the scores that p-values are read from.
-        if self._split:
-            scores = self._g(X[held_out])
-        elif self.calibration == "leave-one-out":
-            scores = self.solution_.scores - self.beta_  # k(x, x) = 1
-        else:
-            scores = self.solution_.scores
-        # The last bits of g depend on how BLAS blocks a product. Calibration scores moved down by that
-        # much keep a point tied with itself, so that p-values do not depend on what is scored with it.
-        largest = np.abs(self.beta_).sum()  # |g(x)| <= sum |beta_i|, as the kernel is at most 1
-        self._calibrate(scores - 8 * np.finfo(float).eps * largest, lowest=-2 * largest - 1)
+        # Without its own term, as if it had been left out; k(x, x) = 1.
+        own_terms = self.solution_.beta if self.calibration == "leave-one-out" else 0.0
+        calibration_points = X[held_out] if self._split else X_train
+        self._set_expansion(X_train, self.solution_.beta, self.sigma_, calibration_points, own_terms)
+        self._calibrate(*self._calibration())
         return self
-
-    @by_blocks
-    def score_samples(self, X):
-        """Learned score g, large where nominal, 0 far from the data.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (q, n_features)
-            Or a dask array or data frame: the answer is then a lazy dask array.
-
-        Returns
-        -------
-        array of shape (q,)
-        """
-        check_is_fitted(self)
-        return self._g(check_points(self, X, reset=False))
 
     def save(self, path):
         """Write the fitted detector to a file that :func:`workbench.load` reads and ``workbench card`` shows.
@@ -274,9 +250,6 @@ class RankAD(CalibratedDetector):
             If the file cannot be written; one that was there is unchanged.
         """
         persistence.save(self, path)
-
-    def _g(self, X):
-        return kernel_sum(X, self.support_vectors_, self._coefficients, self.sigma_)
 
     def _resolve_k(self, n):
         largest = largest_k(n, self.resamples)

@@ -122,11 +122,11 @@ class KernelMatrix:
             return self.dense @ beta
         return kernel_sum(self.X, self.X[support], beta[support], self.sigma)
 
-    def factor(self, tol):
-        """Pivoted Cholesky factor whose residual diagonal is at most `tol`."""
-        if self.is_dense:
+    def factor(self, tol, at_most=None):
+        """Pivoted Cholesky factor whose residual diagonal is at most `tol`, or that has `at_most` pivots."""
+        if self.is_dense and at_most is None:
             return _dense_factor(self.dense, tol)
-        return _incremental_factor(self, tol)
+        return _incremental_factor(self, tol, len(self) if at_most is None else min(at_most, len(self)))
 
 
 @dataclass(frozen=True)
@@ -165,13 +165,13 @@ def _dense_factor(K, tol):
     return Factor(Phi, order[:rank], _residual(Phi))
 
 
-def _incremental_factor(matrix, tol):
+def _incremental_factor(matrix, tol, at_most):
     """One column of K a step: O(n r) memory, where the whole matrix would not fit."""
     n = len(matrix)
     residual = np.ones(n)
     Phi = np.empty((n, 64), order="F")
     pivots = []
-    while len(pivots) < n:
+    while len(pivots) < at_most:
         pivot = int(np.argmax(residual))
         if residual[pivot] <= tol:
             break

@@ -2,12 +2,14 @@
 
 The file is that of :mod:`workbench.archive`. Its arrays and the fields of its header are those below, under
 the names of the attributes that they were, so that other programs can score from it:
-``g(x) = sum_j b_j exp(-|x - v_j|^2 / sigma_^2)``, v_j the rows of ``support_vectors_`` and b_j the entries
-of ``beta_`` that are not 0, in order.
+``g(x) = sum_j b_j exp(-|x - v_j|^2 / sigma_^2)``, v_j the rows of ``support_vectors_``, which are those rows
+of the training sample that ``support_`` names, and b_j the entries of ``beta_`` there (``train_index_`` names
+the rows that beta_ is of).
 
 Kept: parameters, feature names, everything fitted, and of the RankSVM solution its certificate (pairs,
 primal, dual, gap, solver) and its scores. Not kept: the dual point behind the certificate, which cannot be
-checked without the training points. Of these the file holds the support vectors.
+checked without the training points. Of these the file holds the support vectors. What `compress` and
+`p_interval` need beyond them is not kept either: compress first, then save.
 """
 
 from __future__ import annotations
@@ -32,11 +34,13 @@ _ARRAYS = {
     "ranks_": ("f", 1),
     "levels_": ("i", 1),
     "beta_": ("f", 1),
+    "support_": ("i", 1),
     "support_vectors_": ("f", 2),
     "calibration_scores_": ("f", 1),
 }
 _SCORES = "solution_scores"
-_SCALARS = {"k_": int, "sigma_": float, "C_": float, "offset_": float, "n_features_in_": int}
+_SCALARS = {"k_": int, "sigma_": float, "C_": float, "offset_": float, "score_error_": float}
+_SCALARS |= {"n_features_in_": int}
 _CV_SCALARS = {"best_score_": float, "n_fits_": int}
 _CERTIFICATE = {
     field.name: {"int": int, "float": float, "str": str, "bool": bool}[field.type]
@@ -64,6 +68,7 @@ def save(detector, path):
         "parameters": parameters,
         "notes": notes,
         "split": bool(detector._split),
+        "compressed": detector.compressed,
         "certificate": {
             name: _write_number(of(getattr(detector.solution_, name))) for name, of in _CERTIFICATE.items()
         },
@@ -206,9 +211,7 @@ def _detector(header, arrays):
     if header["feature_names"] is not None:
         detector.feature_names_in_ = _check_names(header["feature_names"], detector.n_features_in_)
 
-    support = np.flatnonzero(detector.beta_)
-    detector.support_ = detector.train_index_[support]
-    detector._coefficients = detector.beta_[support]
+    detector._restore_expansion(_check_type("compressed", header["compressed"], bool))
     certificate = {
         name: _check_type(name, _read_number(header["certificate"][name], of), of)
         for name, of in _CERTIFICATE.items()
@@ -229,6 +232,9 @@ def _check_shapes(detector, scores):
     n, d, count = len(detector.train_index_), detector.n_features_in_, np.count_nonzero(detector.beta_)
     if {len(detector.ranks_), len(detector.levels_), len(detector.beta_), len(scores)} != {n}:
         raise ValueError("its arrays are of different numbers of training points")
+    named = np.sort(detector.support_)
+    if not np.array_equal(named, detector.train_index_[np.flatnonzero(detector.beta_)]):
+        raise ValueError("its support is not where its coefficients are")
     if detector.support_vectors_.shape != (count, d):
         raise ValueError(f"its support vectors are not {count} points of {d} features")
     counted = detector.calibration_scores_

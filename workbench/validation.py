@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 
-def check_points(estimator, X, *, reset):
+def check_points(estimator, X, *, reset, keep_float32=False):
     """Return X as a finite float array, or raise a ValueError that says what is wrong and where.
 
     Parameters
@@ -16,6 +16,8 @@ def check_points(estimator, X, *, reset):
     X : array or data frame of shape (n, d)
     reset : bool
         True in ``fit``, which needs two points at least.
+    keep_float32 : bool, default False
+        Whether float32 stays what it is; all else becomes float64.
 
     Returns
     -------
@@ -28,7 +30,12 @@ def check_points(estimator, X, *, reset):
     """
     try:
         X = validate_data(
-            estimator, X, reset=reset, dtype=float, ensure_all_finite=False, ensure_min_samples=1 + reset
+            estimator,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32] if keep_float32 else np.float64,
+            ensure_all_finite=False,
+            ensure_min_samples=1 + reset,
         )
     except ValueError as error:
         if "could not convert string" not in str(error):

@@ -7,6 +7,7 @@ import pytest
 
 from workbench import bounds
 from workbench.densities import FIG1
+from workbench.expansions import KernelExpansion
 from workbench.explorer import Explorer, Settings
 from workbench.explorer.fitting import fit_side, side_title
 from workbench.explorer.measures import ALPHAS, DELTA, LADDER, at_level, measure
@@ -71,7 +72,8 @@ def test_a_detector_of_the_wrong_sign_is_found_out():
     _, fit = fitted()
     good = measure(fit)
     fit.detector.beta_ *= -1
-    fit.detector._coefficients = -fit.detector._coefficients
+    g = fit.detector.g_
+    fit.detector.g_ = KernelExpansion(g.centres, -g.coefficients, g.sigma)
     fit.detector.calibration_scores_ = -fit.detector.calibration_scores_[::-1]
     fit.values[:] = -fit.values
     bad = measure(fit)

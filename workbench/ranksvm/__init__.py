@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
+from ..threads import one_blas_thread
 from . import newton
 from .path import path
 from .problem import LOSSES, NodeDual, PairDual, RankSVMProblem, check_tol, make_problem
 from .progress import GapBar, Progress
 from .solution import RankSVMSolution, conclude, warn_unless_converged
-from .threads import one_blas_thread
 
 __all__ = [
     "LOSSES",

@@ -6,10 +6,10 @@ import time
 
 from joblib import Parallel, delayed
 
+from ..threads import one_blas_thread
 from . import newton
 from .problem import check_tol, make_problem
 from .solution import Candidate, conclude, warn_unless_converged
-from .threads import one_blas_thread
 
 
 def path(X, levels, *, sigmas, Cs, loss="hinge", anchor=0.0, tol=1e-6, n_jobs=None):
