@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -118,8 +120,14 @@ def test_memory_maps_are_read_block_by_block(method, dtype, detector, X, tmp_pat
     np.save(tmp_path / "X.npy", X.astype(dtype))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     seen = []
-    score = detector._g
-    monkeypatch.setattr(detector, "_g", lambda block: seen.append(len(block)) or score(block))
+    module = sys.modules[RankAD.__module__]
+    check = module.check_points
+
+    def noting(estimator, block, **options):
+        seen.append(len(block))
+        return check(estimator, block, **options)
+
+    monkeypatch.setattr(module, "check_points", noting)
     expected = getattr(detector, method)(X.astype(dtype))
     monkeypatch.setattr(chunks, "BLOCK_BYTES", 300 * 16)
     seen.clear()
