@@ -120,7 +120,7 @@ def test_memory_maps_are_read_block_by_block(method, dtype, detector, X, tmp_pat
     np.save(tmp_path / "X.npy", X.astype(dtype))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     seen = []
-    module = sys.modules[RankAD.__module__]
+    module = sys.modules[RankAD.score_samples.__module__]
     check = module.check_points
 
     def noting(estimator, block, **options):

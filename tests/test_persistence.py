@@ -323,6 +323,8 @@ def test_a_future_version_is_named(path):
         ("header", lambda f: f.update(notes=[{}]), "text for the card is {}"),
         ("header", lambda f: f.update(written_with=3), "does not describe"),
         ("arrays", lambda name, a: a[::-1].copy() if name == "calibration_scores_" else a, "ascending"),
+        ("arrays", lambda name, a: a[::-1].copy() if name == "train_index_" else a, "training rows are not"),
+        ("arrays", lambda name, a: a + 1 if name == "support_" else a, "support is not where"),
         ("arrays", lambda name, a: a[1:] if name == "beta_" else a, "different numbers of training"),
         ("arrays", lambda name, a: a * np.nan if name == "beta_" else a, "missing or infinite"),
         ("arrays", lambda name, a: a[:, :, None] if name == "support_vectors_" else a, "3 axes"),

@@ -232,6 +232,8 @@ def _check_shapes(detector, scores):
     n, d, count = len(detector.train_index_), detector.n_features_in_, np.count_nonzero(detector.beta_)
     if {len(detector.ranks_), len(detector.levels_), len(detector.beta_), len(scores)} != {n}:
         raise ValueError("its arrays are of different numbers of training points")
+    if (np.diff(detector.train_index_) <= 0).any():
+        raise ValueError("its training rows are not in ascending order")
     named = np.sort(detector.support_)
     if not np.array_equal(named, detector.train_index_[np.flatnonzero(detector.beta_)]):
         raise ValueError("its support is not where its coefficients are")
