@@ -185,6 +185,16 @@ def test_memory_is_that_of_blocks(rng):
     assert peaks[1] < 8 * 50_000 * 500 / 10  # a tenth of the whole kernel matrix
 
 
+def test_kernel_values_that_vanish_are_0_to_the_last_digit_that_matters(rng):
+    """Points between narrow kernels, out of reach of most or all centres but not out of the sample."""
+    g, X = make(rng, sigma=0.03, signs=False)
+    truth = literal(X, g.centres, g.coefficients, g.sigma)
+    scores, rounding = g.with_rounding(X)
+    assert np.sum(truth < 1e-270) > 10
+    assert np.all(np.abs(scores - truth) <= rounding)
+    assert np.all(scores[truth < 1e-270] < 1e-255)
+
+
 @pytest.mark.parametrize(("q", "n"), [(0, 5), (5, 0), (0, 0), (1, 1)])
 def test_empty_and_single(q, n):
     g = KernelExpansion(np.ones((n, 2)), np.ones(n), 1.0)
