@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from workbench.ranksvm.windows import pair_sums, zone_laplacian, zone_product
+from workbench.ranksvm.windows import Zone, pair_sums
 
 sizes = st.shared(st.integers(1, 14))
 scores = arrays(float, sizes, elements=st.one_of(st.integers(-3, 3).map(float), st.floats(-5, 5)))
@@ -49,12 +49,14 @@ def test_windows_equal_loops(F, T, levels, anchor, upper):
     assert sums.largest == pytest.approx(largest, abs=1e-12)
     np.testing.assert_allclose(sums.node, node, atol=1e-12)
     np.testing.assert_allclose(sums.degree, np.diag(L))
-    active = np.flatnonzero(sums.degree)
-    rows = np.sin(np.arange(3 * len(F), dtype=float)).reshape(-1, 3)[active]
-    L_A = L[np.ix_(active, active)]
-    np.testing.assert_allclose(zone_product(np.eye(len(active)), sums, active), L_A, atol=1e-12)
-    np.testing.assert_allclose(zone_product(rows, sums, active), L_A @ rows, atol=1e-9)
-    np.testing.assert_allclose(zone_laplacian(rows, sums, active), rows.T @ L_A @ rows, atol=1e-9)
+    zone = Zone(sums)
+    np.testing.assert_array_equal(zone.active, np.flatnonzero(np.diag(L)))
+    rows = np.sin(np.arange(3 * len(F), dtype=float)).reshape(-1, 3)[zone.active]
+    L_A = L[np.ix_(zone.active, zone.active)]
+    np.testing.assert_allclose(zone.product(np.eye(len(L_A))), L_A, atol=1e-12)
+    np.testing.assert_allclose(zone.product(rows), L_A @ rows, atol=1e-9)
+    np.testing.assert_allclose(zone.product(rows[:, 0]), L_A @ rows[:, 0], atol=1e-9)
+    np.testing.assert_allclose(zone.congruence(rows), rows.T @ L_A @ rows, atol=1e-9)
 
 
 def test_small_sums_of_large_scores_keep_their_digits():

@@ -40,12 +40,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, lu_factor, lu_solve
 
+from .directions import Span
 from .problem import NodeDual
 from .progress import Progress
 from .solution import Candidate
-from .windows import zone_laplacian, zone_product
 
 MAX_ITER = 500
 MAX_INNER = 8
@@ -57,6 +56,10 @@ SPAN_ACCURACIES = (0.3, 3e-2, 1e-3, 1e-5)
 # on a point, which bounds its condition, below the other.
 SINGLE_PRECISION_GAP = 1e-5
 SINGLE_PRECISION_SLOPE = 1e3
+# Relative residual of the Newton systems: looser ones cost more steps, and h, which goes by their number,
+# moves less; tighter ones cost more products. The last step for the squared hinge has its own.
+ACCURACY = 0.1
+POLISHED = 1e-6
 
 
 def solve(problem, tol, factor=None, callback=None):
@@ -97,7 +100,7 @@ def solve(problem, tol, factor=None, callback=None):
             if problem.loss == "squared_hinge":
                 # Nothing is clipped from above, so convergence is quadratic: with one step more the
                 # scores, whose error goes like the root of the gap, are settled as well.
-                polished = _newton_step(problem, span, centre, point, coarse=False)
+                polished = _newton_step(problem, span, centre, point, coarse=False, accuracy=POLISHED)
                 if polished is not None:
                     best.update(polished)
             break
@@ -113,7 +116,8 @@ def solve(problem, tol, factor=None, callback=None):
                 centre = _Centre(centre.W, centre.T, 4 * centre.h)
                 inner = 0
                 point = _Point(problem, span.Phi, centre, point.w)
-        following = _newton_step(problem, span, centre, point, best.relative_gap > SINGLE_PRECISION_GAP)
+        coarse = best.relative_gap > SINGLE_PRECISION_GAP
+        following = _newton_step(problem, span, centre, point, coarse, ACCURACY)
         if following is not None:
             point = following
             inner += 1
@@ -129,45 +133,6 @@ def solve(problem, tol, factor=None, callback=None):
     return best.candidate(n_iter)
 
 
-class _Span:
-    """The span of the first `rank` pivots: leading columns of a pivoted factor are a factor themselves.
-
-    Attributes
-    ----------
-    Phi : array of shape (n, rank)
-    complete : bool
-        Whether all pivots are in.
-    K : array of shape (n, n) or None
-        The kernel matrix where it is at hand and equal to ``Phi Phi'``.
-    """
-
-    def __init__(self, problem, factor, rank):
-        self.rank = rank
-        self.complete = rank == factor.rank
-        self.Phi = factor.Phi if self.complete else np.ascontiguousarray(factor.Phi[:, :rank])
-        self.K = problem.kernel.dense if self.complete and problem.kernel.is_dense else None
-        self._single = {}
-
-    def rows(self, active, precision):
-        """``Phi_A`` in the precision asked for."""
-        return self._cast("Phi", precision)[active]
-
-    def gram(self, active, precision):
-        """``Phi_A Phi_A'`` in the precision asked for."""
-        if self.K is not None:
-            return self._cast("K", precision)[np.ix_(active, active)]
-        rows = self.rows(active, precision)
-        return rows @ rows.T
-
-    def _cast(self, name, precision):
-        matrix = getattr(self, name)
-        if precision == matrix.dtype:
-            return matrix
-        if name not in self._single:
-            self._single[name] = matrix.astype(precision)
-        return self._single[name]
-
-
 def _spans(problem, factor):
     """Yield spans of growing accuracy, the last one complete.
 
@@ -179,8 +144,8 @@ def _spans(problem, factor):
     for accuracy in SPAN_ACCURACIES:
         rank = int(np.searchsorted(-residual, -accuracy)) + 1
         if rank < largest:
-            yield _Span(problem, factor, rank)
-    yield _Span(problem, factor, factor.rank)
+            yield Span(problem.kernel, factor, rank)
+    yield Span(problem.kernel, factor, factor.rank)
 
 
 def _enter(span, problem, centre, point):
@@ -274,15 +239,15 @@ class _Best:
         return Candidate(beta, self.dual_point, n_iter, self.factor)
 
 
-def _newton_step(problem, span, centre, point, coarse):
-    """Newton direction, then a line search on the derivative along it; None if there is no descent."""
+def _newton_step(problem, span, centre, point, coarse, accuracy):
+    """Newton direction (:mod:`.directions`), then a line search on the derivative along it; None if there is no descent."""
     s = problem.C / centre.h
     # Half the time in single precision, where the gap is large and the Hessian well conditioned.
     precisions = [np.float64]
     if coarse and s * point.sums.degree.max() < SINGLE_PRECISION_SLOPE:
         precisions.insert(0, np.float32)
     for precision in precisions:
-        step = _newton_direction(span, s, point, precision)
+        step = span.direction(s, point.sums, point.gradient, precision, accuracy)
         if step @ point.gradient < 0:
             break
     else:
@@ -295,38 +260,6 @@ def _newton_step(problem, span, centre, point, coarse):
 
     t, sums = _line_search(slope, float(point.gradient @ step))
     return _Point(problem, span.Phi, centre, point.w + t * step, sums=sums)
-
-
-def _newton_direction(span, s, point, precision):
-    """Solve ``(I + s Phi' L Phi) step = -gradient``.
-
-    L is zero outside the rows A of the points that are in some zone, so that (Woodbury)
-
-        (I + s Phi' L Phi)^-1 = I - s Phi_A' (I + s L_A K_A)^-1 L_A Phi_A,    K_A = Phi_A Phi_A',
-
-    a system of order |A|. It is the cheaper one where few points are in a zone, as towards the end, or
-    where Phi has nearly |A| columns and K_A is at hand, as for narrow kernels.
-    """
-    active = np.flatnonzero(point.sums.degree)
-    gradient = point.gradient.astype(precision)
-    if len(active) < (0.7 if span.K is None else 1.6) * span.rank:
-        M = zone_product(span.gram(active, precision), point.sums, active)
-        M *= s
-        M[np.diag_indices_from(M)] += 1.0
-        factored = lu_factor(M, overwrite_a=True, check_finite=False)
-        rows = span.rows(active, precision)
-        rhs = zone_product((rows @ gradient)[:, None], point.sums, active)[:, 0]
-        step = s * (rows.T @ lu_solve(factored, rhs, check_finite=False)) - gradient
-    else:
-        H = zone_laplacian(span.rows(active, precision), point.sums, active)
-        H *= s
-        H[np.diag_indices_from(H)] += 1.0
-        try:
-            factored = cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:  # rounding made H indefinite
-            return np.full(span.rank, np.nan)
-        step = -cho_solve(factored, gradient, check_finite=False)
-    return step.astype(float)
 
 
 def _line_search(slope, slope_at_zero):

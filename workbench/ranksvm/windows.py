@@ -136,56 +136,60 @@ def pair_sums(F, T, levels, anchor=0.0, upper=1.0):
     return PairSums(unit * total, node, degree, min(unit * float(largest), upper), stages)
 
 
-def zone_laplacian(rows, sums, active):
-    """``R' L_A R``, L_A the graph Laplacian of the zone pairs (the anchor only adds to its diagonal).
+class Zone:
+    """The graph of the zone pairs on the points that have any, and its Laplacian L_A.
 
-    With D the degrees and N the adjacency seen from the higher points,
-    ``R' L R = R' D R - N' - N = (M + M') / 2`` for ``M = R' (D R - 2 N)``: one matrix product.
-
-    Parameters
-    ----------
-    rows : array of shape (len(active), r)
-        R, one row for each of the points `active`.
-    sums : PairSums
-    active : int array
-        Points with a zone pair.
-
-    Returns
-    -------
-    array of shape (r, r), symmetric positive semi-definite
-    """
-    target = sums.degree[active, None].astype(rows.dtype) * rows
-    for stage in _active_stages(sums, active):
-        target[stage.higher] -= 2 * _row_run_sums(rows[stage.lower], stage.start, stage.stop)
-    M = rows.T @ target
-    M += M.T.copy()
-    M /= 2
-    return M
-
-
-def zone_product(rows, sums, active):
-    """``L_A rows``, L_A the Laplacian of the zone pairs on the points `active` that have any.
+    The anchor's pairs have one end here, so they only add to the diagonal of L_A.
 
     Parameters
     ----------
-    rows : array of shape (len(active), q)
     sums : PairSums
+
+    Attributes
+    ----------
     active : int array
-
-    Returns
-    -------
-    array of shape (len(active), q)
+        The points with a zone pair, in ascending order. All rows below are in this order.
+    degree : float array of shape (len(active),)
     """
-    out = sums.degree[active, None].astype(rows.dtype) * rows
-    for stage in _active_stages(sums, active):
-        out[stage.higher] -= _row_run_sums(rows[stage.lower], stage.start, stage.stop)
-        first, last = _seen_from_below(stage)
-        out[stage.lower] -= _row_run_sums(rows[stage.higher], first, last)
-    return out
+
+    def __init__(self, sums):
+        self.active = np.flatnonzero(sums.degree)
+        self.degree = sums.degree[self.active].astype(float)
+        self._runs = list(_active_runs(sums, self.active))
+
+    def product(self, rows):
+        """``L_A rows``, for rows of shape (len(active),) or (len(active), q)."""
+        out = _scale(rows, self.degree)
+        for stage, first, last in self._runs:
+            out[stage.higher] -= _row_run_sums(rows[stage.lower], stage.start, stage.stop)
+            out[stage.lower] -= _row_run_sums(rows[stage.higher], first, last)
+        return out
+
+    def congruence(self, rows):
+        """``R' L_A R`` for R = `rows` of shape (len(active), r): symmetric positive semi-definite.
+
+        With D the degrees and N the adjacency seen from the higher points,
+        ``R' L R = R' (D - N - N') R = (M + M') / 2`` for ``M = R' (D R - 2 N R)``: one matrix product.
+        """
+        target = _scale(rows, self.degree)
+        for stage, _, _ in self._runs:
+            target[stage.higher] -= 2 * _row_run_sums(rows[stage.lower], stage.start, stage.stop)
+        M = rows.T @ target
+        M += M.T.copy()
+        M /= 2
+        return M
 
 
-def _active_stages(sums, active):
-    """Yield the stages renumbered to positions in `active`, without points that have no zone pair there."""
+def _scale(rows, degree):
+    """``D rows`` in the precision of rows."""
+    return (degree.astype(rows.dtype) * rows.T).T
+
+
+def _active_runs(sums, active):
+    """Yield the stages renumbered to positions in `active`, and the same runs seen from below.
+
+    Points that have no zone pair there are left out.
+    """
     position = np.full(len(sums.degree), -1)
     position[active] = np.arange(len(active))
     for stage in sums.stages:
@@ -193,12 +197,13 @@ def _active_stages(sums, active):
         if busy.any():
             kept = sums.degree[stage.lower] > 0
             before = np.concatenate([[0], np.cumsum(kept)])
-            yield Stage(
+            renumbered = Stage(
                 position[stage.higher[busy]],
                 position[stage.lower[kept]],
                 before[stage.start[busy]],
                 before[stage.stop[busy]],
             )
+            yield renumbered, *_seen_from_below(renumbered)
 
 
 def _seen_from_below(stage):
@@ -214,11 +219,14 @@ def _seen_from_below(stage):
 
 def _row_run_sums(rows, start, stop):
     """``rows[start_i:stop_i].sum(axis=0)`` for every i."""
-    prefix = np.empty((len(rows) + 1, rows.shape[1]), dtype=rows.dtype)
+    prefix = np.empty((len(rows) + 1, *rows.shape[1:]), dtype=rows.dtype)
     prefix[0] = 0.0
-    # np.cumsum(axis=0) walks down the columns: adding row to row is two to seven times as fast.
-    for before, row, after in zip(prefix[:-1], rows, prefix[1:], strict=True):
-        np.add(before, row, out=after)
+    if rows.ndim == 1:
+        np.cumsum(rows, out=prefix[1:])
+    else:
+        # np.cumsum(axis=0) walks down the columns: adding row to row is two to seven times as fast.
+        for before, row, after in zip(prefix[:-1], rows, prefix[1:], strict=True):
+            np.add(before, row, out=after)
     out = prefix[stop]
     out -= prefix[start]
     return out
