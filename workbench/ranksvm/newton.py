@@ -240,7 +240,7 @@ class _Best:
 
 
 def _newton_step(problem, span, centre, point, coarse, accuracy):
-    """Newton direction (:mod:`.directions`), then a line search on the derivative along it; None if there is no descent."""
+    """Newton direction, then a line search on the derivative along it; None if there is no descent."""
     s = problem.C / centre.h
     # Half the time in single precision, where the gap is large and the Hessian well conditioned.
     precisions = [np.float64]
