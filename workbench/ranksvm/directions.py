@@ -3,8 +3,8 @@
 A product with the Hessian costs ``4 n r`` operations and needs no matrix but Phi; a factor of the Hessian
 costs of the order of ``n r^2``. All eigenvalues are at least 1 and, as the kernel gets narrower, they
 approach those of a diagonal matrix. So conjugate gradients take few products just where factors are dear.
-They stop at a modest accuracy (inexact Newton: the line search and the certificate are
-exact all the same), and give up at a number of products that costs a fraction of the factor.
+They stop at a modest accuracy (inexact Newton: the line search and the certificate are exact all the
+same), and give up at a number of products that costs a fraction of the factor.
 """
 
 from __future__ import annotations
