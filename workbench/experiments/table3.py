@@ -32,12 +32,12 @@ def cells(quick, runs=None):
         Instead of the paper's five.
     """
     size, runs = (QUICK, runs or 1) if quick else (FULL, runs or paper.RUNS)
+    rounds = [[system for system in CONTENDERS if system not in SELECTED], *([system] for system in SELECTED)]
     return [
         {"dataset": dataset, "scaling": scaling, "system": system, "seed": seed} | size
-        for selecting in (False, True)
+        for systems in rounds
         for seed in range(runs)
-        for system in CONTENDERS
-        if (system in SELECTED) == selecting
+        for system in systems
         for dataset in DATASETS
         for scaling in SCALINGS
     ]
