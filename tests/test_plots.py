@@ -1,6 +1,7 @@
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
@@ -141,3 +142,30 @@ def test_checks_of_nothing_show_nothing():
     empty = plots.Checks("none", *[nothing] * 10, np.nan, np.nan)
     for _, trace in plots.check_traces(empty, empty)[4:]:
         assert not np.isfinite(np.asarray(trace["y"], float)).any()
+
+
+def test_pages_work_without_a_network():
+    page = plots.page(plots.log_log({"a": ([1, 2], [3, 4])}, "x", "y"))
+    assert f'src="{plots.SCRIPT}"' in page
+    assert "https://cdn" not in page
+    assert "plotly.js v" in plots.script()[:300]
+
+
+def test_curves_beside_truth_share_their_legend_and_scale():
+    ring = np.array([[0, 0], [1, 0], [0, 1], [0, 0]], dtype=float)
+    curves = {0.1: [ring], 0.5: [ring / 2]}
+    figure = plots.curves_beside_truth(
+        [("one", ring, curves), ("two", ring, curves)], curves, (-1, 2), (-1, 1)
+    )
+    assert len(figure.data) == 2 * (1 + 2 * 2)
+    shown = [trace.name for trace in figure.data if trace.showlegend]
+    assert sorted(shown) == ["learned, α = 0.1", "learned, α = 0.5", "training points", "true"]
+    assert figure.layout.yaxis.scaleanchor == "x"
+
+
+def test_dots_by_row_keep_the_order_of_the_table():
+    table = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, np.nan]}, index=["second", "first"])
+    figure = plots.dots_by_row(table, "AUC", best=1.0)
+    assert [trace.name for trace in figure.data] == ["a", "b"]
+    assert list(figure.data[0].y) == ["second", "first"]
+    assert len({(trace.marker.color, trace.marker.symbol) for trace in figure.data}) == 2

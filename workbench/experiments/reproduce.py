@@ -52,6 +52,8 @@ def write(modules, folder, *, quick, runs):
 
     Only cells that belong to this command count, so that quick and full runs can share a ledger.
     """
+    from .. import plots  # slow to import
+
     folder = Path(folder)
     book = Ledger(folder / LEDGER)
     for module in modules:
@@ -63,8 +65,10 @@ def write(modules, folder, *, quick, runs):
         name = f"{module}-quick" if quick else module
         yield _replace(folder / f"{name}.md", markdown(module, records))
         yield _replace(folder / f"{name}.csv", records.to_csv(index=False))
-        for title, figure in getattr(experiment, "figures", lambda records: {})(records).items():
-            yield _replace(folder / f"{title}.html", figure.to_html(include_plotlyjs="cdn"))
+        figures = getattr(experiment, "figures", lambda records: {})(records)
+        for title, figure in figures.items():
+            _replace(folder / plots.SCRIPT, plots.script())
+            yield _replace(folder / f"{title}.html", plots.page(figure))
 
 
 def markdown(module, records):

@@ -2,12 +2,14 @@
 
 from .checks import PROMISED, Checks, check_plots, check_traces
 from .curves import dots_by_row, log_log
+from .pages import SCRIPT, page, script
 from .panels import NEIGHBOURS, Panel, axes_layout, joined, level_curves, panel_traces
 from .truth import curves_beside_truth
 
 __all__ = [
     "NEIGHBOURS",
     "PROMISED",
+    "SCRIPT",
     "Checks",
     "Panel",
     "axes_layout",
@@ -18,5 +20,7 @@ __all__ = [
     "joined",
     "level_curves",
     "log_log",
+    "page",
     "panel_traces",
+    "script",
 ]
