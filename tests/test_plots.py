@@ -159,7 +159,7 @@ def test_curves_beside_truth_share_their_legend_and_scale():
     )
     assert len(figure.data) == 2 * (1 + 2 * 2)
     shown = [trace.name for trace in figure.data if trace.showlegend]
-    assert sorted(shown) == ["learned, α = 0.1", "learned, α = 0.5", "training points", "true"]
+    assert sorted(shown) == ["learned, α = 0.1", "learned, α = 0.5", "support vectors", "true"]
     assert figure.layout.yaxis.scaleanchor == "x"
 
 

@@ -15,8 +15,8 @@ def curves_beside_truth(panels, true_curves, x_range, y_range, width=860):
 
     Parameters
     ----------
-    panels : sequence of (title, points, curves)
-        ``points`` of shape (n, 2); ``curves`` a dict from alpha to a list of (k, 2) arrays.
+    panels : sequence of (title, support vectors, curves)
+        Support vectors of shape (n, 2); ``curves`` a dict from alpha to a list of (k, 2) arrays.
     true_curves : dict from alpha to a list of (k, 2) arrays
     x_range, y_range : (float, float)
     width : int
@@ -38,7 +38,7 @@ def curves_beside_truth(panels, true_curves, x_range, y_range, width=860):
         last = column == len(panels)
         dots = {"size": 3, "color": "#bbb"}
         figure.add_scatter(
-            x=points[:, 0], y=points[:, 1], mode="markers", marker=dots, name="training points",
+            x=points[:, 0], y=points[:, 1], mode="markers", marker=dots, name="support vectors",
             showlegend=last, hoverinfo="skip", row=1, col=column,
         )  # fmt: skip
         for alpha, colour in zip(alphas, colours, strict=True):
