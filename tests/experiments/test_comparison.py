@@ -38,7 +38,8 @@ def test_the_interval_of_a_difference_covers_as_often_as_it_says():
 @pytest.mark.parametrize(
     ("values", "printed", "word"),
     [
-        ([0.90, 0.91, 0.92], 0.905, "matches"),
+        ([0.905, 0.91, 0.915], 0.905, "matches"),
+        ([0.5, 0.9, 0.95], 0.905, "undecided"),
         ([0.9001, 0.9002, 0.9003], 0.905, "close"),
         ([0.9001, 0.9002, 0.9003], 0.95, "lower"),
         ([0.9001, 0.9002, 0.9003], 0.85, "higher"),

@@ -12,6 +12,7 @@ from .tables import pipes
 CONFIDENCE = 0.95
 ROUNDING = 0.0005  # of a printed AUC
 CLOSE = 0.01
+WIDE = 0.03  # half of an interval that covers print without saying much
 REACHED = 0.005
 
 
@@ -48,14 +49,14 @@ def verdict(values, printed):
         Mean less print.
     half : float
         NaN for a single run.
-    word : {"matches", "close", "higher", "lower"}
-        "matches" where the interval, widened by print's rounding, covers 0; "close" where the difference is
-        less than .01 all the same.
+    word : {"matches", "undecided", "close", "higher", "lower"}
+        "matches" where the interval, widened by print's rounding, covers 0, "undecided" if it is wider than
+        .03 to each side; "close" where it does not, and the difference is less than .01 all the same.
     """
     difference = float(np.mean(values) - printed)
     half = half_width(values, paper.RUNS)
     if abs(difference) <= np.nan_to_num(half) + ROUNDING:
-        return difference, half, "matches"
+        return difference, half, "undecided" if half > WIDE else "matches"
     if abs(difference) < CLOSE:
         return difference, half, "close"
     return difference, half, "higher" if difference > 0 else "lower"
@@ -100,7 +101,9 @@ def against_print(records, systems, printed, counterpart):
                 row[f"{scaling}: verdict"] = word
                 words.append(word)
             row["print is reached by"] = (
-                "" if "matches" in words else _reaching(runs, dataset, target, system, ours)
+                ""
+                if {"matches", "undecided"} & set(words)
+                else _reaching(runs, dataset, target, system, ours)
             )
             rows.append(row)
             index.append(system)
@@ -127,7 +130,7 @@ def mean_and_interval(records, rows, columns, value):
     cells = records.groupby([rows, columns], sort=False)[value]
     means = cells.mean().unstack()
     table = cells.agg(plus_minus).unstack().fillna("")
-    table["mean"] = [f"{m:.4f}" for m in means.mean(axis=1, skipna=False)]
+    table["mean"] = ["" if np.isnan(m) else f"{m:.4f}" for m in means.mean(axis=1, skipna=False)]
     return table.iloc[np.argsort(-means.mean(axis=1, skipna=False).to_numpy(), kind="stable")]
 
 

@@ -100,7 +100,8 @@ def report(records):
             "",
             f"The best possible AUC for the densities as printed is {truth:.4f} (quadrature), not .9290. "
             "Print's "
-            "numbers are as far below its ceiling as ours are below the true one, so that what it "
+            "numbers are as far below its ceiling as the anchored detector's are below the true one, so "
+            "that what it "
             "computed is "
             "another problem than the one it describes.",
             "",

@@ -98,7 +98,8 @@ def report(records):
         "",
         "Print names no scaling, so both are compared. The interval is 95% for the difference of two "
         "means of runs, "
-        "print's spread taken to be ours. *Matches*: it covers 0; *close*: the difference is under .01 "
+        "print's spread taken to be ours. *Matches*: it covers 0; *undecided*: it does, and is wider "
+        "than .03 to each side; *close*: the difference is under .01 "
         "all the "
         "same. Where nothing matches, the last column names which relatives of the system come within .005.",
         "",
