@@ -16,7 +16,7 @@ REALISED = ".js-plotly-plot .subplot.xy .scatterlayer path.js-fill"
 def page(tmp_path_factory):
     """The notebook's first cells, down to the lab, after Run All."""
     root = tmp_path_factory.mktemp("notebooks")
-    notebook = nbformat.read(NOTEBOOKS / "20_false_alarms.ipynb", as_version=4)
+    notebook = nbformat.read(NOTEBOOKS / "09_false_alarms.ipynb", as_version=4)
     first = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
     notebook.cells = notebook.cells[: first + 1]
     nbformat.write(notebook, root / "lab.ipynb")

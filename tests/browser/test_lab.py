@@ -109,6 +109,7 @@ def test_a_mistake_is_answered_in_words(page):
 def test_a_reload_shows_the_explorer_as_it_was_left(page, keep_picture):
     page.keyboard.press("Control+s")
     page.wait_for_timeout(1500)
+    page.wait_for_function("() => !document.querySelector('.jp-mod-dirty')", timeout=30_000)  # it is saved
     before, drawn = lines(page), extent(page)
     page.reload()
     page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=60_000)

@@ -393,9 +393,7 @@ class Explorer(Settings):
     def _on_format(self, change):
         for figure in (self._curves, self._plots):
             figure.set_camera(change["new"])
-        # The browser reads the configuration when it draws a figure anew.
-        children, self.widget.children = self.widget.children, ()
-        self.widget.children = children
+        self.widget.children = self._rows()
 
     def _on_save(self, _):
         try:
@@ -455,5 +453,15 @@ class Explorer(Settings):
             [more, share], titles=("levels, loss, calibration, solver, colours", "save and share")
         )
         below = widgets.HBox(self._lines)
-        rows = [top, fold, self._status, self._note, self._curves, below, self._plots]
-        return widgets.VBox(rows, layout={"max_width": "900px"})
+        self._fixed = (top, fold, below)
+        return widgets.VBox(self._rows(), layout={"max_width": "900px"})
+
+    def _rows(self):
+        """Everything from top to bottom; the figures in new boxes, so that the browser draws them anew.
+
+        It reads their configuration only then. Taking the figures away and putting them back is not enough:
+        a busy browser sees the outcome alone, which is no change.
+        """
+        top, fold, below = self._fixed
+        curves, plots = widgets.VBox([self._curves]), widgets.VBox([self._plots])
+        return [top, fold, self._status, self._note, curves, below, plots]
