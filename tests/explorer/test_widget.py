@@ -429,11 +429,9 @@ def test_picture_format_reaches_the_camera(explorer):
     before = explorer.widget.children
     explorer._on_format({"new": "svg"})
     assert explorer._curves._config["toImageButtonOptions"]["format"] == "svg"
-    boxes = {
-        figure: next(b for b in explorer.widget.children if figure in getattr(b, "children", ()))
-        for figure in (explorer._curves, explorer._plots)
-    }
-    assert not set(boxes.values()) & set(before)  # else a busy browser sees no change, and draws nothing anew
+    boxes = [box for box in explorer.widget.children if box not in before]
+    # In new boxes, else a busy browser sees no change, and draws nothing anew.
+    assert [child for box in boxes for child in box.children] == [explorer._curves, explorer._plots]
 
 
 def test_a_reload_gets_the_state_of_now(explorer):
