@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 from scipy.special import gammaln
 
