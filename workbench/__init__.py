@@ -20,6 +20,7 @@ _ROOMS = (
     "explorer",
     "kernels",
     "labs",
+    "lessons",
     "levelsets",
 )
 _ROOMS += (

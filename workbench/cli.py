@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from .experiments.commands import ledger, reproduce
+from .lessons.commands import lessons
 
 PACKAGE = Path(__file__).resolve().parent
 START = "00_start_here.ipynb"
@@ -29,8 +30,10 @@ class RefusedError(click.ClickException):
 
 @click.group()
 @click.version_option(package_name="rankad-workbench")
-def main():
+@click.pass_context
+def main(context):
     """RankAD Workbench: level-set anomaly detection in JupyterLab."""
+    context.obj = _notebooks
 
 
 @main.command(context_settings={"ignore_unknown_options": True})
@@ -92,6 +95,7 @@ def data(names):
 
 main.add_command(reproduce)
 main.add_command(ledger)
+main.add_command(lessons)
 
 
 @main.command()

@@ -9,6 +9,7 @@ from threading import RLock, Timer
 
 import ipywidgets as widgets
 import numpy as np
+import plotly.graph_objects as go
 
 from .. import plots
 from .controls import (
@@ -102,6 +103,12 @@ class Explorer(Settings):
         """
         self.settle()
         return self._message
+
+    @property
+    def figures(self):
+        """The pictures, once they are those of the present settings, as a list of plotly figures."""
+        self.settle()
+        return [go.Figure(self._curves), go.Figure(self._plots)]
 
     def settle(self):
         """Wait until what is shown is what the present settings ask for."""

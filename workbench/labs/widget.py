@@ -9,6 +9,7 @@ from threading import RLock
 
 import ipywidgets as widgets
 import numpy as np
+import plotly.graph_objects as go
 import traitlets
 
 from ..calibration import CALIBRATIONS
@@ -119,6 +120,12 @@ class FalseAlarmLab(traitlets.HasTraits):
         """What is wrong with the present settings, or nothing. The last good picture stays."""
         self.settle()
         return self._message
+
+    @property
+    def figures(self):
+        """The pictures, once they are those of the present settings, as a list of plotly figures."""
+        self.settle()
+        return [go.Figure(self._figure)]
 
     def settle(self):
         """Wait until what is shown is what the present settings ask for."""

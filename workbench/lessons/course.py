@@ -98,7 +98,8 @@ LESSONS = (
         "05_ranksvm_by_hand",
         "RankSVM by hand",
         "How does one learn a score that respects preferences, and how does one know that it is the best?",
-        "write the RankSVM program for twelve points, solve it, and certify the solution without trusting the solver",
+        "write the RankSVM program for twelve points, solve it, and certify the solution without "
+        "trusting the solver",
         20,
         (4,),
         "Sec. 4, Eq. 5",
@@ -108,7 +109,8 @@ LESSONS = (
         "06_level_curves",
         "Level curves, two levels against three",
         "Which level sets does a detector learn that was told two levels, or three?",
-        "read a level curve, measure how far it is from the truth, and judge the claim of the paper's Figure 1",
+        "read a level curve, measure how far it is from the truth, and judge the claim of the paper's "
+        "Figure 1",
         15,
         (5,),
         "Sec. 4, Figure 1",
@@ -148,7 +150,8 @@ LESSONS = (
         "10_theorems",
         "The theorems, put to the test",
         "Can a computer tell whether a theorem about infinitely many points is true?",
-        "test a claim of convergence, with a control that must fail, and name the statements of the paper that are refuted",
+        "test a claim of convergence, with a control that must fail, and name the statements of the "
+        "paper that are refuted",
         15,
         (3, 9),
         "Sec. 5 and the supplement",
@@ -216,3 +219,20 @@ def exercise(number):
             raise ValueError(f"Lesson {first} has the exercises {', '.join(own)}; there is no {number!r}.")
     there = ", ".join(str(lesson.number) for lesson in LESSONS if lesson.module)
     raise ValueError(f'No exercise {number!r}: ask for one as exercise("1.2"). Lessons {there} have some.')
+
+
+def solutions(lessons=LESSONS):
+    """Return the solutions of all exercises of some lessons, in Markdown.
+
+    Parameters
+    ----------
+    lessons : sequence of Lesson
+    """
+    lines = []
+    for lesson in lessons:
+        own = exercises(lesson)
+        if own:
+            lines += [f"### {lesson.number}. {lesson.title}", ""]
+        for number, each in own.items():
+            lines += [f"**{number}** {each.words}", "", "```python", each.code, "```", "", each.because, ""]
+    return "\n".join(lines).rstrip() + "\n"

@@ -37,9 +37,7 @@ def fitted(levels, C_times_n, seed=0):
     C_times_n : float
     seed : int
     """
-    detector = RankAD(
-        sigma=SIGMA, C=C_times_n / N, anchor=False, random_state=seed, **QUANTISATIONS[levels]
-    )
+    detector = RankAD(sigma=SIGMA, C=C_times_n / N, anchor=False, random_state=seed, **QUANTISATIONS[levels])
     return detector.fit(FIG1.sample(N, random_state=seed))
 
 
@@ -100,21 +98,28 @@ EXERCISES = (
             [
                 (
                     lambda: abs(two_sets()[0].mean() - two_sets()[1].mean()),
-                    "That is the difference of the two masses. Two sets of equal mass can have no point in common.",
+                    "That is the difference of the two masses. Two sets of equal mass can have no point "
+                    "in common.",
                 ),
                 (
                     lambda: (two_sets()[0] & ~two_sets()[1]).mean(),
-                    "These are the points that the learned set accepts wrongly. Those that it leaves out wrongly count too.",
+                    "These are the points that the learned set accepts wrongly. Those that it leaves out "
+                    "wrongly count too.",
                 ),
                 (
                     lambda: (~two_sets()[0] & two_sets()[1]).mean(),
-                    "These are the points that the learned set leaves out wrongly. Those that it accepts wrongly count too.",
+                    "These are the points that the learned set leaves out wrongly. Those that it accepts "
+                    "wrongly count too.",
                 ),
                 (lambda: (two_sets()[0] == two_sets()[1]).mean(), "That is the share on which they agree."),
-                (lambda: (two_sets()[0] != two_sets()[1]).sum(), "That is a count. Divide it by the number of points."),
+                (
+                    lambda: (two_sets()[0] != two_sets()[1]).sum(),
+                    "That is a count. Divide it by the number of points.",
+                ),
             ],
         ),
-        because="A share of nominal points is an estimate of a mass, so this estimates the mass of the symmetric difference.",
+        because="A share of nominal points is an estimate of a mass, so this estimates the mass of the "
+        "symmetric difference.",
         hint="Which points are in one of the two sets only? `learned != true` marks them.",
         words="Count the points on which the two disagree.",
         code="learned, true = curves.two_sets()\nanswer = (learned != true).mean()",
@@ -128,7 +133,8 @@ EXERCISES = (
                 "d": "One of its curves is even better than that of three levels. Which line was it told?",
             },
         ),
-        because="The edge at 3% is a direct question about the outermost curve. Inside it no pair says anything, and "
+        because="The edge at 3% is a direct question about the outermost curve. Inside it no pair says "
+        "anything, and "
         "the curves are whatever makes ‖g‖ small.",
         hint="The left detector of the explorer was told one bit a point: is it among the outermost 3%?",
         words="The column `two less three` is negative where two levels are better.",
@@ -143,10 +149,14 @@ EXERCISES = (
                 "d": "The pairs are the same; what changes with C is how much each of them may pull.",
             },
         ),
-        because="Each multiplier lies between 0 and C (lesson 5). With C small all pairs stay violated and all "
-        "multipliers equal C: g is a fixed sum of kernels, in which each point weighs as many times C as there are "
-        "points in lower levels less points in higher ones. Two such sums look much alike, whatever the levels are.",
-        hint="In lesson 5: what do the multipliers of violated pairs equal? How many pairs are violated at a tiny C?",
+        because="Each multiplier lies between 0 and C (lesson 5). With C small all pairs stay violated and "
+        "all "
+        "multipliers equal C: g is a fixed sum of kernels, in which each point weighs as many times C as "
+        "there are "
+        "points in lower levels less points in higher ones. Two such sums look much alike, whatever the "
+        "levels are.",
+        hint="In lesson 5: what do the multipliers of violated pairs equal? How many pairs are violated at a "
+        "tiny C?",
         words="At a tiny C every multiplier is at its bound.",
         code="g = curves.fitted(curves.THREE, 0.01).score_samples(FIG1.sample(200, random_state=1))\n"
         'answer = "c" if np.ptp(g) < 1 else "d"  # no pair reaches its margin of 1',

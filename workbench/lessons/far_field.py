@@ -78,7 +78,9 @@ def along_a_ray():
 @lru_cache(maxsize=128)
 def _accepted(sigma, price):
     """Return the place in :data:`WHO` of each point of the map."""
-    printed, anchored = (GRID.evaluate(fitted(anchor, sigma, price).p_value) > ALPHA for anchor in (False, True))
+    printed, anchored = (
+        GRID.evaluate(fitted(anchor, sigma, price).p_value) > ALPHA for anchor in (False, True)
+    )
     return printed + 2 * anchored
 
 
@@ -86,46 +88,79 @@ def _draw(angle, sigma, price):
     turn = np.deg2rad(angle)
     ray = RADII[:, None] * [np.cos(turn), np.sin(turn)]
     figure = make_subplots(
-        cols=2, column_widths=[0.55, 0.45], horizontal_spacing=0.1,
+        cols=2,
+        column_widths=[0.55, 0.45],
+        horizontal_spacing=0.1,
         subplot_titles=["on the way out", "accepted at α = 0.05, from afar"],
-    )  # fmt: skip
+    )
     left, right = {"row": 1, "col": 1}, {"row": 1, "col": 2}
     styles = {False: ("as printed", COLOURS[1], "solid"), True: ("with the anchor", COLOURS[0], "dash")}
     p = {anchor: fitted(anchor, sigma, price).p_value(ray) for anchor in styles}
     for anchor, (name, colour, dash) in styles.items():
         line = {"color": colour, "dash": dash, "width": 2.5}
-        figure.add_scatter(x=RADII, y=p[anchor], mode="lines", line=line, name=name, hoverinfo="name+x+y", **left)
+        figure.add_scatter(
+            x=RADII, y=p[anchor], mode="lines", line=line, name=name, hoverinfo="name+x+y", **left
+        )
     figure.add_scatter(
         x=RADII, y=FIG2.p_value(ray), mode="lines", line={"color": "#000", "dash": "dot"}, name="true", **left
     )
     figure.add_scatter(
-        x=RADII[[0, -1]], y=[ALPHA] * 2, mode="lines", line={"color": "#888", "width": 1}, name="α", hoverinfo="skip",
+        x=RADII[[0, -1]],
+        y=[ALPHA] * 2,
+        mode="lines",
+        line={"color": "#888", "width": 1},
+        name="α",
+        hoverinfo="skip",
         **left,
-    )  # fmt: skip
+    )
     who = _accepted(sigma, price)
     steps = [(edge / len(WHO), colour) for i, colour in enumerate(WHO.values()) for edge in (i, i + 1)]
     figure.add_heatmap(
-        x=GRID.x, y=GRID.y, z=who, zmin=-0.5, zmax=3.5, colorscale=steps, showscale=False, hoverinfo="skip", **right
-    )  # fmt: skip
+        x=GRID.x,
+        y=GRID.y,
+        z=who,
+        zmin=-0.5,
+        zmax=3.5,
+        colorscale=steps,
+        showscale=False,
+        hoverinfo="skip",
+        **right,
+    )
     for name in list(WHO)[1:]:
         square = {"size": 12, "symbol": "square", "color": WHO[name]}
-        figure.add_scatter(x=[None], y=[None], mode="markers", marker=square, name=f"accepted {name}", **right)
+        figure.add_scatter(
+            x=[None], y=[None], mode="markers", marker=square, name=f"accepted {name}", **right
+        )
     X = sample()
     figure.add_scatter(
-        x=X[:, 0], y=X[:, 1], mode="markers", marker={"size": 3, "color": "#333"}, name="sample", hoverinfo="skip", **right
-    )  # fmt: skip
+        x=X[:, 0],
+        y=X[:, 1],
+        mode="markers",
+        marker={"size": 3, "color": "#333"},
+        name="sample",
+        hoverinfo="skip",
+        **right,
+    )
     figure.add_scatter(
-        x=ray[:, 0], y=ray[:, 1], mode="lines", line={"color": "#000", "dash": "dashdot"}, name="the way out",
-        hoverinfo="skip", **right,
-    )  # fmt: skip
+        x=ray[:, 0],
+        y=ray[:, 1],
+        mode="lines",
+        line={"color": "#000", "dash": "dashdot"},
+        name="the way out",
+        hoverinfo="skip",
+        **right,
+    )
     figure.update_xaxes(title="distance from the middle", range=[0, 30], **left)
     figure.update_yaxes(title="p-value", range=[-0.02, 1.02], **left)
     figure.update_xaxes(title="x", range=[-20, 20], constrain="domain", **right)
     figure.update_yaxes(title="y", range=[-20, 20], scaleanchor="x2", constrain="domain", **right)
     figure.update_layout(
-        template="plotly_white", width=860, height=430, margin={"t": 40, "b": 90, "l": 50, "r": 10},
+        template="plotly_white",
+        width=860,
+        height=430,
+        margin={"t": 40, "b": 90, "l": 50, "r": 10},
         legend={"orientation": "h", "y": -0.22, "x": 0},
-    )  # fmt: skip
+    )
     far = {anchor: float(values[-1]) for anchor, values in p.items()}
     words = (
         f"30 away from the middle the detector as printed gives p = {far[False]:.2f}"
@@ -142,11 +177,16 @@ EXERCISES = (
             lambda: float(abs(fitted(False).beta_.sum())),
             1e-6,
             [
-                (1.0, "Each pair adds its multiplier to one point and takes it from another. What is the sum of both?"),
+                (
+                    1.0,
+                    "Each pair adds its multiplier to one point and takes it from another. What is the sum "
+                    "of both?",
+                ),
                 (lambda: float(N), "Each pair adds its multiplier to one point and takes it from another."),
             ],
         ),
-        because="Every pair (i, j) adds λ to β_i and takes λ from β_j. So g is a balance of hills and hollows, and 0, its "
+        because="Every pair (i, j) adds λ to β_i and takes λ from β_j. So g is a balance of hills and "
+        "hollows, and 0, its "
         "value at infinity, lies between them.",
         hint="β = Σ over pairs of λ_ij (e_i − e_j). Or compute `printed.beta_.sum()`.",
         words="The sum of the coefficients, up to rounding.",
@@ -159,7 +199,8 @@ EXERCISES = (
             [
                 (
                     lambda: 1 - p_at_infinity(fitted(False)),
-                    "That is the share of training scores *above* 0. The p-value counts those up to the score of the point.",
+                    "That is the share of training scores *above* 0. The p-value counts those up to the "
+                    "score of the point.",
                 ),
                 (
                     lambda: p_at_infinity(fitted(True)),
@@ -171,7 +212,8 @@ EXERCISES = (
                 ),
             ],
         ),
-        because="Its score is 0, and that is where 0 stands among the training scores. `printed.p_value([[1e6, 0]])` agrees.",
+        because="Its score is 0, and that is where 0 stands among the training scores. "
+        "`printed.p_value([[1e6, 0]])` agrees.",
         hint="At infinity g = 0. Which share of `printed.score_samples(X)` is 0 or less?",
         words="The p-value of a score is the share of training scores up to it.",
         code="answer = (printed.score_samples(X) <= 0).mean()",
@@ -180,11 +222,14 @@ EXERCISES = (
         judge=choice(
             "b",
             {
-                "a": "It may be in-sample or split: try RankAD(anchor=False, calibration='split') on a point far away.",
-                "c": "The curve of p-values on the way out does not oscillate. What do nominal points know of that place?",
+                "a": "It may be in-sample or split: try RankAD(anchor=False, calibration='split') on a "
+                "point far away.",
+                "c": "The curve of p-values on the way out does not oscillate. What do nominal points "
+                "know of that place?",
             },
         ),
-        because="False alarms are counted on nominal points, and these hardly ever come to the far field. Validity says "
+        because="False alarms are counted on nominal points, and these hardly ever come to the far field. "
+        "Validity says "
         "nothing about what is missed; only anomalies, real or made up, can show that.",
         hint="Which points does a false-alarm rate count?",
         words="Calibration sees nominal points alone.",

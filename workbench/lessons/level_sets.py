@@ -98,7 +98,11 @@ def _draw(alpha, rule):
     figure.add_scatter(x=GRID, y=f, mode="lines", line={"color": "#000", "width": 2}, name="density f₀")
     c = TWO_HUMPS.level(alpha)
     figure.add_scatter(
-        x=GRID[[0, -1]], y=[c, c], mode="lines", line={"color": COLOURS[2], "dash": "dash"}, name="water line c(α)"
+        x=GRID[[0, -1]],
+        y=[c, c],
+        mode="lines",
+        line={"color": COLOURS[2], "dash": "dash"},
+        name="water line c(α)",
     )
     for name, parts, y, colour in (
         ("this rule accepts", intervals, -0.02, COLOURS[0]),
@@ -106,9 +110,13 @@ def _draw(alpha, rule):
     ):
         ends = [end for part in parts for end in (*part, None)]
         figure.add_scatter(
-            x=ends, y=[None if end is None else y for end in ends], mode="lines",
-            line={"color": colour, "width": 7}, name=name, hoverinfo="name",
-        )  # fmt: skip
+            x=ends,
+            y=[None if end is None else y for end in ends],
+            mode="lines",
+            line={"color": colour, "width": 7},
+            name=name,
+            hoverinfo="name",
+        )
     figure.update_xaxes(title="x", range=[GRID[0], GRID[-1]])
     figure.update_yaxes(title="density", range=[-0.055, 0.32])
     figure.update_layout(template="plotly_white", width=860, height=400, margin={"t": 20, "b": 50})
@@ -153,26 +161,38 @@ EXERCISES = (
             lambda: length(accepted(RULES[0], 0.2)),
             0.02,
             [
-                (lambda: length(accepted("central interval", 0.2)), "That is the length of the central interval."),
-                (lambda: length(accepted(RULES[0], 0.8)), "That set holds 20% of the points. It should hold 80%."),
+                (
+                    lambda: length(accepted("central interval", 0.2)),
+                    "That is the length of the central interval.",
+                ),
+                (
+                    lambda: length(accepted(RULES[0], 0.8)),
+                    "That set holds 20% of the points. It should hold 80%.",
+                ),
             ],
         ),
-        because="Two intervals, one about each hump. The valley between them is left out: nearly nobody lives there.",
-        hint="`TWO_HUMPS.level(0.2)` is the height c of the water line. `level_sets.level_set(TWO_HUMPS, c)` lists "
+        because="Two intervals, one about each hump. The valley between them is left out: nearly nobody "
+        "lives there.",
+        hint="`TWO_HUMPS.level(0.2)` is the height c of the water line. `level_sets.level_set(TWO_HUMPS, c)` "
+        "lists "
         "the intervals above it; add up their lengths.",
         words="The set is {f₀ ≥ c(0.2)}, and its volume the sum of the lengths of its intervals.",
-        code="c = TWO_HUMPS.level(0.2)\nanswer = sum(high - low for low, high in level_sets.level_set(TWO_HUMPS, c))",
+        code="c = TWO_HUMPS.level(0.2)\nanswer = sum(high - low for low, high in "
+        "level_sets.level_set(TWO_HUMPS, c))",
     ),
     Exercise(
         judge=choice(
             "b",
             {
-                "a": "A point at 3 is near the mean, 1.8. But how many nominal points come near 3? Look at the curve there.",
+                "a": "A point at 3 is near the mean, 1.8. But how many nominal points come near 3? Look "
+                "at the curve there.",
                 "c": "Both are unusual, but not equally: compare f₀(3) with f₀(8).",
             },
         ),
-        because="f₀(3) is 0.003 and f₀(8) is 0.00008. Lower density, smaller p-value, more unusual. But 3 is the "
-        "interesting one: every single interval that accepts both humps accepts it, and the p-value, 0.003, does not.",
+        because="f₀(3) is 0.003 and f₀(8) is 0.00008. Lower density, smaller p-value, more unusual. But 3 is "
+        "the "
+        "interesting one: every single interval that accepts both humps accepts it, and the p-value, "
+        "0.003, does not.",
         hint="A point is more unusual if fewer nominal points have a density as low as its own: compare "
         "`TWO_HUMPS.p_value([[3.0], [8.0]])`.",
         words="p-values order points as densities do.",
@@ -183,14 +203,22 @@ EXERCISES = (
             lambda: -2 * np.pi * np.log(0.05),
             0.05,
             [
-                (lambda: np.pi * 1.96**2, "1.96 holds 95% of a normal law on the line. In the plane, how far out must one go?"),
-                (lambda: -np.pi * np.log(0.05), "Nearly: the radius satisfies exp(-r²/2) = α, so r² = -2 log α."),
+                (
+                    lambda: np.pi * 1.96**2,
+                    "1.96 holds 95% of a normal law on the line. In the plane, how far out must one go?",
+                ),
+                (
+                    lambda: -np.pi * np.log(0.05),
+                    "Nearly: the radius satisfies exp(-r²/2) = α, so r² = -2 log α.",
+                ),
                 (lambda: np.sqrt(-2 * np.log(0.05)), "That is the radius. The volume of a disc is πr²."),
                 (lambda: -2 * np.pi * np.log(0.95), "That disc holds 5% of the points. It should hold 95%."),
             ],
         ),
-        because="P{|Z| > r} = exp(-r²/2) = 0.05 gives r² = 5.99, and the disc's area is 18.82. `DISC.volume(0.05)` agrees.",
-        hint="The level sets are discs about 0. What share of the points has distance greater than r? (The squared "
+        because="P{|Z| > r} = exp(-r²/2) = 0.05 gives r² = 5.99, and the disc's area is 18.82. "
+        "`DISC.volume(0.05)` agrees.",
+        hint="The level sets are discs about 0. What share of the points has distance greater than r? (The "
+        "squared "
         "distance of a standard normal point in the plane has an exponential law.) Then the area is πr².",
         words="The density falls with the distance r from 0, so that its level sets are discs. "
         "P{|Z| > r} = exp(-r²/2), which is α at r² = -2 log α.",

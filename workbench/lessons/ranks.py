@@ -37,7 +37,7 @@ def fresh(random_state=7):
 
 @lru_cache(maxsize=128)
 def measured(n, k, random_state=8):
-    """Return G of a sample of the density of Fig. 2, each point left out of its own, and G of the new points."""
+    """Return G within a sample of the density of Fig. 2, each point without itself, and G of the new points."""
     X = FIG2.sample(max(n, NS[-1]), random_state=random_state)[:n]
     return knn_statistic(X, k=k), knn_statistic(X, fresh()[0], k)
 
@@ -78,20 +78,32 @@ def _draw(share, n, k):
     own = min(int(share * QUERIES), QUERIES - 1)
     R = rank(new, reference)
     figure = make_subplots(
-        cols=2, horizontal_spacing=0.11,
+        cols=2,
+        horizontal_spacing=0.11,
         subplot_titles=["the new point among the sample", "rank against true p-value"],
-    )  # fmt: skip
+    )
     left, right = {"row": 1, "col": 1}, {"row": 1, "col": 2}
     G = np.sort(reference)
     figure.add_scatter(
-        x=G, y=1 - np.arange(1, n + 1) / n, mode="lines", line={"color": "#000", "shape": "hv"},
-        name="share of the sample further out", hoverinfo="skip", **left,
-    )  # fmt: skip
+        x=G,
+        y=1 - np.arange(1, n + 1) / n,
+        mode="lines",
+        line={"color": "#000", "shape": "hv"},
+        name="share of the sample further out",
+        hoverinfo="skip",
+        **left,
+    )
     looked_up = {"color": COLOURS[1], "width": 2}
     figure.add_scatter(
-        x=[new[own], new[own], 0], y=[0, R[own], R[own]], mode="lines+markers", line=looked_up,
-        marker={"size": [6, 13, 6], "symbol": ["circle", "star", "circle"]}, name="the new point", hoverinfo="skip", **left,
-    )  # fmt: skip
+        x=[new[own], new[own], 0],
+        y=[0, R[own], R[own]],
+        mode="lines+markers",
+        line=looked_up,
+        marker={"size": [6, 13, 6], "symbol": ["circle", "star", "circle"]},
+        name="the new point",
+        hoverinfo="skip",
+        **left,
+    )
     dots = {"mode": "markers", "hoverinfo": "skip"}
     figure.add_scatter(x=p, y=R, marker={"size": 4, "color": "#777"}, name="400 new points", **dots, **right)
     line = {"color": COLOURS[2], "width": 2, "dash": "dash"}
@@ -105,12 +117,16 @@ def _draw(share, n, k):
     figure.update_xaxes(title="true p-value p", range=[-0.02, 1.02], constrain="domain", **right)
     figure.update_yaxes(title="rank R", range=[-0.02, 1.02], **right)
     figure.update_layout(
-        template="plotly_white", width=860, height=430, margin={"t": 40, "b": 90, "l": 50, "r": 10},
+        template="plotly_white",
+        width=860,
+        height=430,
+        margin={"t": 40, "b": 90, "l": 50, "r": 10},
         legend={"orientation": "h", "y": -0.22, "x": 0},
-    )  # fmt: skip
+    )
     error = np.sqrt(np.mean((R - p) ** 2))
     words = (
-        f"The new point's {k} nearest neighbours are {new[own]:.2f} away on average; {R[own]:.1%} of the sample's own "
+        f"The new point's {k} nearest neighbours are {new[own]:.2f} away on average; {R[own]:.1%} of the "
+        "sample's own "
         f"distances are larger. Its true p-value is {p[own]:.1%}. Over 400 new points, ranks are off by "
         f"{error:.3f} (root mean square)."
     )
@@ -124,21 +140,24 @@ EXERCISES = (
             1e-6,
             [
                 (
-                    lambda: [(REFERENCE >= g).mean() for g in NEW],
-                    "Look at the second one: a distance equal to the point's own is not larger. Eq. 3 has a strict inequality.",
+                    lambda: [(g <= REFERENCE).mean() for g in NEW],
+                    "Look at the second one: a distance equal to the point's own is not larger. Eq. 3 "
+                    "has a strict inequality.",
                 ),
                 (
-                    lambda: [(REFERENCE < g).mean() for g in NEW],
+                    lambda: [(g > REFERENCE).mean() for g in NEW],
                     "You count the distances that are smaller. A point far out should get a *small* rank.",
                 ),
                 (
-                    lambda: [(REFERENCE > g).sum() for g in NEW],
+                    lambda: [(g < REFERENCE).sum() for g in NEW],
                     "These are the counts. Divide them by the size of the sample.",
                 ),
             ],
         ),
-        because="All ten are further out than the first point, and none is further out than the last: R = 1 and 0.",
-        hint="For each g in NEW: the share of REFERENCE that is larger than g. `(REFERENCE > g).mean()` is one way.",
+        because="All ten are further out than the first point, and none is further out than the last: R = 1 "
+        "and 0.",
+        hint="For each g in NEW: the share of REFERENCE that is larger than g. `(REFERENCE > g).mean()` is "
+        "one way.",
         words="Count, for each new distance, the larger ones.",
         code="answer = [(REFERENCE > g).mean() for g in NEW]",
     ),
@@ -150,8 +169,10 @@ EXERCISES = (
                 "c": "More points do not make it worse. Look at the row for k = 5.",
             },
         ),
-        because="The noise of a distance to 5 neighbours has nothing to do with n (lesson 2), and it moves the rank by "
-        "as much however many points there are. Theorem 1 needs k to grow with n; as printed it does not say so.",
+        because="The noise of a distance to 5 neighbours has nothing to do with n (lesson 2), and it moves "
+        "the rank by "
+        "as much however many points there are. Theorem 1 needs k to grow with n; as printed it does not "
+        "say so.",
         hint="Look at the row for k = 5 in the table above. What would it be at n = 100,000?",
         words="The rows for fixed k flatten out; those where k grows fall on.",
         code='fixed = ladder.loc["k = 5"]\nanswer = "b" if fixed.iloc[-1] > 0.7 * fixed.iloc[0] else "a"',
@@ -160,18 +181,21 @@ EXERCISES = (
         judge=choice(
             "d",
             {
-                "a": "Both coordinates shrink by the same factor, and so do all distances. Does that change any comparison?",
+                "a": "Both coordinates shrink by the same factor, and so do all distances. Does that "
+                "change any comparison?",
                 "b": "Does it? A rank is a share of the sample, and has no unit.",
                 "c": "Which inequality between two distances would turn round?",
             },
         ),
-        because="Every distance is multiplied by the same number, so no comparison changes. Scaling one coordinate "
+        because="Every distance is multiplied by the same number, so no comparison changes. Scaling one "
+        "coordinate "
         "alone would be another matter: it changes which neighbours are near.",
         hint="R compares G of the new point with G of the training points. What happens to both sides?",
         words="R is unchanged if both sides of G(η) < G(x_i) are multiplied by 1000.",
         code="X, new_points = FIG2.sample(200, random_state=0), FIG2.sample(50, random_state=1)\n"
         "in_metres = rank(knn_statistic(X, new_points, 20), knn_statistic(X, k=20))\n"
-        "in_millimetres = rank(knn_statistic(1000 * X, 1000 * new_points, 20), knn_statistic(1000 * X, k=20))\n"
+        "in_millimetres = rank(knn_statistic(1000 * X, 1000 * new_points, 20), knn_statistic(1000 * X, "
+        "k=20))\n"
         'answer = "d" if (in_metres == in_millimetres).all() else "b"',
     ),
 )

@@ -71,7 +71,9 @@ class Scene:
         """
         unknown = values.keys() - self._controls.keys()
         if unknown:
-            raise ValueError(f"No control named {sorted(unknown)[0]!r}: there are {', '.join(self._controls)}.")
+            raise ValueError(
+                f"No control named {sorted(unknown)[0]!r}: there are {', '.join(self._controls)}."
+            )
         for name, value in values.items():
             try:
                 self._controls[name].value = value
