@@ -70,7 +70,7 @@ class LiveFigure(go.FigureWidget):
         before = self._traces[index]
         if not change.keys() <= {"x", "y", "customdata"} or before.get("type", "scatter") != "scatter":
             return False
-        return before["mode"] == "lines" or all(
+        return before.get("mode") == "lines" or all(
             len(change[name]) == len(before[name]) for name in ("x", "y") if name in change
         )
 

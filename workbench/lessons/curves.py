@@ -138,7 +138,8 @@ EXERCISES = (
         "the curves are whatever makes ‖g‖ small.",
         hint="The left detector of the explorer was told one bit a point: is it among the outermost 3%?",
         words="The column `two less three` is negative where two levels are better.",
-        code='less = curves.contrast(1000.0)["two less three"]\nanswer = "b" if less[0.03] < 0 < less[0.8] else "d"',
+        code='less = curves.contrast(1000.0)["two less three"]\n'
+        'answer = "b" if less[0.03] < 0 < less[0.8] else "d"',
     ),
     Exercise(
         judge=choice(

@@ -37,7 +37,7 @@ def fresh(random_state=7):
 
 @lru_cache(maxsize=128)
 def measured(n, k, random_state=8):
-    """Return G within a sample of the density of Fig. 2, each point without itself, and G of the new points."""
+    """Return G of n points of the density of Fig. 2, each among the others, and G of the new points."""
     X = FIG2.sample(max(n, NS[-1]), random_state=random_state)[:n]
     return knn_statistic(X, k=k), knn_statistic(X, fresh()[0], k)
 

@@ -7,6 +7,7 @@ from threading import RLock
 
 import ipywidgets as widgets
 import plotly.graph_objects as go
+import traitlets
 
 from ..explorer.figures import LiveFigure
 
@@ -77,7 +78,7 @@ class Scene:
         for name, value in values.items():
             try:
                 self._controls[name].value = value
-            except Exception as error:
+            except traitlets.TraitError as error:
                 options = [option for _, option in self._controls[name].options]
                 raise ValueError(f"{name} is one of {options}, got {value!r}.") from error
 
@@ -85,12 +86,12 @@ class Scene:
         with self._lock:
             try:
                 figure, words = self._draw(**self.values)
+                self._live.change(_traces(figure), figure.layout.to_plotly_json())
             except Exception as error:  # whatever it is, it must not take the widget down
                 self.message = str(error) or type(error).__name__
                 self._words.value = f'<b style="color:#B34700">&#9888; {escape(self.message)}</b>'
                 return
             self.message = ""
-            self._live.change(_traces(figure), figure.layout.to_plotly_json())
             self._say(words)
 
     def _say(self, words):
