@@ -141,7 +141,9 @@ def test_a_judge_that_fails_says_so_in_words():
     assert "cannot be judged: broken" in an_exercise(fails).check(1).words
 
 
-@pytest.mark.parametrize(("number", "words"), [("1.9", "has the exercises 1.1"), ("77", "No exercise"), (1.5, "1.1")])
+@pytest.mark.parametrize(
+    ("number", "words"), [("1.9", "has the exercises 1.1"), ("77", "No exercise"), (1.5, "1.1")]
+)
 def test_unknown_exercises_are_refused_in_words(number, words):
     with pytest.raises(ValueError, match=words):
         exercise(number)

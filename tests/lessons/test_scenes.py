@@ -55,7 +55,8 @@ def test_words_are_escaped(scene):
 
 
 @pytest.mark.parametrize(
-    ("values", "words"), [({"width": 1}, "No control named 'width'"), ({"height": 9}, r"one of \[1, 2, 3\], got 9")]
+    ("values", "words"),
+    [({"width": 1}, "No control named 'width'"), ({"height": 9}, r"one of \[1, 2, 3\], got 9")],
 )
 def test_what_cannot_be_set_is_refused_in_words(scene, values, words):
     with pytest.raises(ValueError, match=words):
@@ -85,7 +86,9 @@ def test_a_live_figure_ends_where_a_new_one_begins(name):
     fresh, words = still._draw(**moved.values)
     assert moved.words == words
     for shown, new in zip(moved.figures[0].data, fresh.data, strict=True):
-        assert shown.to_plotly_json().keys() == new.to_plotly_json().keys() | {"uid"} or shown.name == new.name
+        assert (
+            shown.to_plotly_json().keys() == new.to_plotly_json().keys() | {"uid"} or shown.name == new.name
+        )
         for axis in ("x", "y"):
             if new[axis] is not None:
                 assert [*shown[axis]] == pytest.approx([*new[axis]], nan_ok=True)
