@@ -160,6 +160,6 @@ EXERCISES = (
         "tiny C?",
         words="At a tiny C every multiplier is at its bound.",
         code="g = curves.fitted(curves.THREE, 0.01).score_samples(FIG1.sample(200, random_state=1))\n"
-        'answer = "c" if np.ptp(g) < 1 else "d"  # no pair reaches its margin of 1',
+        'answer = "c" if g.max() - g.min() < 1 else "d"  # no pair reaches its margin of 1',
     ),
 )

@@ -34,7 +34,7 @@ class Feedback:
 
     def _repr_html_(self):
         colour, sign, first = LOOKS[self.state]
-        fold = f"<details><summary>A hint</summary>{escape(self.hint)}</details>" if self.hint else ""
+        fold = f"<details><summary>A hint</summary><p>{escape(self.hint)}</p></details>" if self.hint else ""
         return (
             f'<div role="status" style="border-left: 5px solid {colour}; padding: 0.4em 0.9em; '
             f'max-width: 46em; line-height: 1.4"><b style="color: {colour}">{sign} {first}</b> '
