@@ -222,8 +222,8 @@ EXERCISES = (
             [
                 (
                     0.0,
-                    "That is the dual at λ = 0. But g = 0 makes no difference between any two points, and every "
-                    "pair asks for 1.",
+                    "That is the dual at λ = 0. But g = 0 makes no difference between any two points, and "
+                    "every pair asks for 1.",
                 ),
                 (96.0, "Each pair counts once: (i, j) is in P, and (j, i) is not."),
                 (
@@ -233,10 +233,10 @@ EXERCISES = (
                 (12.0, "The slack belongs to the pairs, not to the points. How many pairs are there?"),
             ],
         ),
-        because="g = 0 has norm 0 and a slack of 1 for each of the 48 pairs: its primal is C|P| = 48, and the "
-        "dual at λ = 0 is 0. The certificate is true, and says little: the optimum is between 0 and 48.",
-        hint="What is the slack max(0, 1 - (g(x_i) - g(x_j))) of a pair if g is 0 everywhere? How many pairs are "
-        "there?",
+        because="g = 0 has norm 0 and a slack of 1 for each of the 48 pairs: its primal is C|P| = 48, and "
+        "the dual at λ = 0 is 0. The certificate is true, and says little: the optimum is between 0 and 48.",
+        hint="What is the slack max(0, 1 - (g(x_i) - g(x_j))) of a pair if g is 0 everywhere? How many "
+        "pairs are there?",
         words="The primal at g = 0 is C times the number of pairs, the dual at λ = 0 is 0.",
         code="nothing = np.zeros(12), np.zeros(len(higher))\n"
         "answer = by_hand.primal(nothing[0], 2.0, 1.0) - by_hand.dual(nothing[1], 2.0, 1.0)",
@@ -260,8 +260,8 @@ EXERCISES = (
                 ),
             ],
         ),
-        because="g = Σ λᵢⱼ (k(xᵢ, ·) − k(xⱼ, ·)), here between the two groups, where no point is. It is lower than "
-        "at any of the twelve.",
+        because="g = Σ λᵢⱼ (k(xᵢ, ·) − k(xⱼ, ·)), here between the two groups, where no point is. It is "
+        "lower than at any of the twelve.",
         hint="Work out what each point wins less what it loses, as in the lesson; then add up the twelve "
         "coefficients times the kernel between `new` and each point: `rbf(new, POINTS, 2.0) @ beta`.",
         words="The multipliers give one coefficient a point, and these give g anywhere.",
@@ -272,16 +272,16 @@ EXERCISES = (
         judge=choice(
             "c",
             {
-                "a": "It mostly falls, but it need not: set σ = 4 in the scene, go from C = 0.1 to 0.3 and on to "
-                "1, and read how many pairs are in the wrong order. Eq. 5 does not count pairs.",
+                "a": "It mostly falls, but it need not: set σ = 4 in the scene, go from C = 0.1 to 0.3 and "
+                "on to 1, and read how many pairs are in the wrong order. Eq. 5 does not count pairs.",
                 "b": "A higher price of slack buys a larger norm: it can only rise. Look at the level "
                 "curves.",
-                "d": "Their limit is C, so that they are free to grow, and most do.",
+                "d": "As long as a pair misses the margin its multiplier is C itself, and grows with it.",
             },
         ),
-        because="Let g be best at C and g' at C' > C. Each is no worse than the other at its own price; add the "
-        "two inequalities, the norms cancel, and (C' - C)(slack of g' - slack of g) ≤ 0 is left. So the norm can "
-        "only grow: where slack is saved, it is paid for with norm.",
+        because="Let g be best at C and g' at C' > C. Each is no worse than the other at its own price; add "
+        "the two inequalities, the norms cancel, and (C' - C)(slack of g' - slack of g) ≤ 0 is left. So the "
+        "norm can only grow: where slack is saved, it is paid for with norm.",
         hint="Move C in the scene, at σ = 4, and watch the four numbers. What does C multiply in Eq. 5?",
         words="In the scene, or by solving the program for rising C.",
         code="slack = [np.maximum(0, 1 - by_hand.differences(by_hand.solved(4.0, price)[0].scores)).sum()\n"
