@@ -87,7 +87,6 @@ class Study:
         return float(self.auc[self.chosen("oracle", price)] - self.auc[self.chosen(rule, price)])
 
 
-@cache
 def study(detector, sample=SAMPLE):
     """Fit every setting, on the whole sample and on three quarters of it, four times.
 
@@ -101,7 +100,19 @@ def study(detector, sample=SAMPLE):
     -------
     Study
         Takes some seconds, once.
+
+    Raises
+    ------
+    ValueError
+        If there is no such detector.
     """
+    if detector not in DETECTORS:
+        raise ValueError(f"There is no detector {detector!r}: choose one of {', '.join(DETECTORS)}.")
+    return _study(detector, sample)
+
+
+@cache
+def _study(detector, sample):
     anchor = float(DETECTORS.index(detector))
     rng = np.random.RandomState(sample)
     X = DENSITY.sample(N, rng)
