@@ -23,6 +23,7 @@ _ROOMS = (
     "quantisation",
     "ranks",
     "rendering",
+    "rules",
     "scenes",
 )
 
