@@ -7,6 +7,7 @@ import time
 from html import escape
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from workbench.densities import DENSITIES, FIG1, FIG2
@@ -482,3 +483,12 @@ def test_column_choosers_follow_the_traits():
     explorer.restore('{"data": "shuttle", "n": 100, "k": 5}')
     assert explorer.message == ""
     assert explorer._columns["x_column"].value == explorer.x_column != ""
+
+
+def test_figures_are_plain_pictures_of_now(explorer):
+    explorer.alpha = 0.3
+    curves, plots = explorer.figures
+    assert type(curves) is type(plots) is go.Figure
+    (chosen,) = [trace for trace in curves.data if trace.name == "learned set at α"][1:]
+    shown = [trace for trace in explorer._curves.data if trace.name == "learned set at α"][1]
+    np.testing.assert_array_equal(chosen.x, shown.x)

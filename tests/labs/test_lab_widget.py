@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 import traitlets
 
@@ -202,3 +203,9 @@ def test_the_file_is_complete_small_and_agrees_with_a_run():
     trained = precompute.work_out(precompute.COVERED[1], 1000, 4.0, "in-sample", repetitions=1)
     kept = precompute.nearest(precompute.COVERED[1], 1000, 4.0, "in-sample")
     np.testing.assert_allclose(trained["limits"]["pac_bayes"], kept.limits["pac_bayes"], rtol=1e-2)
+
+
+def test_figures_are_plain_pictures_of_now(lab):
+    (figure,) = lab.figures
+    assert type(figure) is go.Figure
+    assert [trace.name for trace in figure.data] == [trace.name for trace in lab._figure.data]
