@@ -1,4 +1,4 @@
-"""A lesson in a real JupyterLab, as a student works through it: a figure that moves, answers right and wrong."""
+"""A lesson in a real JupyterLab, as a student works through it: a figure to move, answers right and wrong."""
 
 import shutil
 
