@@ -17,6 +17,7 @@ _ROOMS = (
     "datasets",
     "densities",
     "expansions",
+    "explanations",
     "explorer",
     "kernels",
     "labs",
