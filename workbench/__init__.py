@@ -12,6 +12,7 @@ _HOMES = {
     "score_chunks": ".chunks",
 }
 _ROOMS = (
+    "adapters",
     "baselines",
     "bounds",
     "datasets",
