@@ -257,7 +257,7 @@ def test_invariance_under_rigid_motion_and_scaling(X):
 
 
 def test_pandas_in_feature_names_kept(X):
-    frame = pd.DataFrame(X, columns=["pressure", "flow"])
+    frame = pd.DataFrame(X.copy(), columns=["pressure", "flow"])  # before pandas 3 it would share memory
     detector = RankAD(random_state=0).fit(frame)
     assert detector.feature_names_in_.tolist() == ["pressure", "flow"]
     np.testing.assert_array_equal(detector.p_value(frame), RankAD(random_state=0).fit(X).p_value(X))

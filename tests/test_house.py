@@ -77,6 +77,54 @@ def test_the_readmes_python_runs(capsys):
     assert names["detector"][-1].solution_.converged
 
 
+def test_the_picture_in_contributing_is_the_contracts():
+    picture = re.search(r"```text\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)[1]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    (layers,) = [
+        contract["layers"]
+        for contract in project["tool"]["importlinter"]["contracts"]
+        if contract.get("containers") == ["workbench"]
+    ]
+    floors = [sorted(floor.split(" | ")) for floor in layers]
+    assert [sorted(line.split(" | ")) for line in picture.splitlines()] == floors
+    rooms = {path.stem for path in (ROOT / "workbench").iterdir() if (path / "__init__.py").exists()}
+    rooms |= {path.stem for path in (ROOT / "workbench").glob("*.py")} - {"__init__", "_lazy"}
+    assert {room for floor in floors for room in floor} == rooms
+
+
+def test_citation_and_changes_are_of_this_version():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == version
+    assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+IMPORT = re.compile(r"^\s*(?:import|from) ([a-zA-Z_]+)", re.MULTILINE)
+
+
+def importers(*modules):
+    """Files of the package that import one of these."""
+    paths = (ROOT / "workbench").rglob("*.py")
+    return {path.stem for path in paths if set(IMPORT.findall(path.read_text())) & set(modules)}
+
+
+def test_what_the_readme_says_about_security():
+    """Who could reach a network, and that nothing is unpickled or evaluated."""
+    assert importers("socket", "urllib", "http", "requests", "aiohttp", "httpx", "ftplib", "smtplib") == {
+        "browser"
+    }
+    assert importers("pooch") == {
+        "datasets",
+        "false_alarms",
+    }  # the second asks it for the cache's folder only
+    assert importers("distributed") == {"runner"}
+    assert not importers("pickle", "marshal", "shelve", "dill", "cloudpickle")
+    for path in (ROOT / "workbench").rglob("*.py"):
+        assert not re.search(
+            r"\b(eval|exec)\(|allow_pickle=True|joblib\.load|read_pickle", path.read_text()
+        ), path
+
+
 def test_no_lock_file_with_download_addresses():
     tracked = run("git", "ls-files").stdout.split()
     assert not [name for name in tracked if name.endswith(".lock")]

@@ -169,3 +169,30 @@ def test_dots_by_row_keep_the_order_of_the_table():
     assert [trace.name for trace in figure.data] == ["a", "b"]
     assert list(figure.data[0].y) == ["second", "first"]
     assert len({(trace.marker.color, trace.marker.symbol) for trace in figure.data}) == 2
+
+
+def test_contributions_are_sorted_by_size_and_the_rest_added_up():
+    values = np.array([0.5, -2.0, 0.0, 1.0])
+    (bars,) = plots.contributions(["a", "b", "b", "d"], values).data
+    np.testing.assert_array_equal(bars.x, [-2, 1, 0.5, 0])
+    assert list(bars.customdata) == ["b", "d", "a", "b"]
+    assert len(set(bars.marker.color)) == 2
+    figure = plots.contributions("abcd", values, at_most=2)
+    np.testing.assert_array_equal(figure.data[0].x, [-2, 1, 0.5])
+    assert figure.layout.yaxis.ticktext == ("b", "d", "2 others")
+    assert sum(figure.data[0].x) == values.sum()
+
+
+@pytest.mark.parametrize(
+    ("features", "values"),
+    [("ab", [1.0]), ("", []), ("ab", [1.0, np.nan]), ("ab", [[1.0, 2.0]]), ("a", [np.inf])],
+)
+def test_contributions_that_cannot_be_drawn(features, values):
+    with pytest.raises(ValueError, match="one finite value for each"):
+        plots.contributions(features, values)
+
+
+@pytest.mark.parametrize("at_most", [0, 1.5, True])
+def test_a_number_of_bars_that_is_none(at_most):
+    with pytest.raises(ValueError, match="at_most must be a whole number"):
+        plots.contributions("a", [1.0], at_most=at_most)

@@ -12,11 +12,13 @@ _HOMES = {
     "score_chunks": ".chunks",
 }
 _ROOMS = (
+    "adapters",
     "baselines",
     "bounds",
     "datasets",
     "densities",
     "expansions",
+    "explanations",
     "explorer",
     "kernels",
     "labs",

@@ -1,5 +1,6 @@
 """Arrays in, plotly figures out. Knows nothing of detectors, and imports nothing of ours."""
 
+from .bars import contributions
 from .checks import PROMISED, Checks, check_plots, check_traces
 from .curves import dots_by_row, log_log
 from .pages import SCRIPT, page, script
@@ -15,6 +16,7 @@ __all__ = [
     "axes_layout",
     "check_plots",
     "check_traces",
+    "contributions",
     "curves_beside_truth",
     "dots_by_row",
     "joined",

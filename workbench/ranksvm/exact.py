@@ -49,16 +49,17 @@ def solve(problem, tol, qp_solver=cp.CLARABEL, **options):
     factor = problem.kernel.factor(1e-14)
 
     f, w = cp.Variable(n), cp.Variable(factor.rank)
-    xi, xi_anchor = cp.Variable(n_pairs, nonneg=True), cp.Variable(n, nonneg=True)
-    rows = np.arange(n_pairs)
-    A = sp.csr_array((np.ones(n_pairs), (rows, higher)), shape=(n_pairs, n))
-    A = A - sp.csr_array((np.ones(n_pairs), (rows, lower)), shape=(n_pairs, n))
+    xi_anchor = cp.Variable(n, nonneg=True)
     penalty = cp.sum if problem.loss == "hinge" else cp.sum_squares
     objective = cp.sum_squares(w) / 2
     constraints = [f == factor.Phi @ w]
-    preference = A @ f + xi >= 1
     above_infinity = f + xi_anchor >= 1
-    if n_pairs:
+    if n_pairs:  # cvxpy up to 1.8 refuses a variable without entries
+        xi = cp.Variable(n_pairs, nonneg=True)
+        rows = np.arange(n_pairs)
+        A = sp.csr_array((np.ones(n_pairs), (rows, higher)), shape=(n_pairs, n))
+        A = A - sp.csr_array((np.ones(n_pairs), (rows, lower)), shape=(n_pairs, n))
+        preference = A @ f + xi >= 1
         objective += problem.C * penalty(xi)
         constraints.append(preference)
     if problem.anchor:
