@@ -28,6 +28,9 @@ FONTS = """<script type="text/x-mathjax-config">MathJax.Hub.Config({"HTML-CSS":
 {availableFonts: [], preferredFont: null, imageFont: null, webFont: "STIX-Web"}});</script>"""
 """The fonts that come with MathJax here."""
 
+# It warns of running over TCP at each start.
+QUIET = "--IPKernelApp.log_level=ERROR"
+
 AFTER = "import resource\n\nprint(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
 
 
@@ -98,7 +101,8 @@ def run(path, timeout=600):
     new = nbformat.v4.new_code_cell
     notebook.cells = [new(BEFORE), *notebook.cells, new(AFTER)]
     started = time.perf_counter()
-    NotebookClient(notebook, timeout=timeout, resources={"metadata": {"path": str(path.parent)}}).execute()
+    place = {"metadata": {"path": str(path.parent)}}
+    NotebookClient(notebook, timeout=timeout, resources=place, extra_arguments=[QUIET]).execute()
     seconds = time.perf_counter() - started
     megabytes = int(notebook.cells[-1].outputs[0]["text"]) / 1024
     notebook.cells = notebook.cells[1:-1]
