@@ -26,7 +26,7 @@ def explorer():
 
 def trace(explorer, name, panel=1):
     explorer.settle()
-    return [trace for trace in explorer._curves.data if trace.name == name][panel]
+    return [trace for trace in explorer._screen.curves.data if trace.name == name][panel]
 
 
 def boundary(explorer, panel=1):
@@ -36,7 +36,7 @@ def boundary(explorer, panel=1):
 
 def lines(explorer):
     explorer.settle()
-    return [line.value for line in explorer._lines]
+    return [line.value for line in explorer._screen.lines]
 
 
 def right(explorer):
@@ -80,7 +80,7 @@ def test_alpha_does_not_refit(explorer):
     assert explorer.fits is fits
     assert not np.array_equal(boundary(explorer), before, equal_nan=True)
     assert "= 0.20" in lines(explorer)[0]
-    chosen = next(t for t in explorer._plots.data if t.name.endswith("chosen level"))
+    chosen = next(t for t in explorer._screen.plots.data if t.name.endswith("chosen level"))
     assert chosen.x[0] == 0.2
 
 
@@ -118,7 +118,7 @@ def test_every_other_control_refits_and_redraws(explorer, name, value):
 def test_the_left_side_has_levels_of_its_own(explorer):
     explorer.left_edges, explorer.left_m = "", 4
     assert set(explorer.fits["left"].detector.levels_) == {1, 2, 3, 4}
-    assert explorer._curves.layout.annotations[0].text == "m = 4, uniform"
+    assert explorer._screen.curves.layout.annotations[0].text == "m = 4, uniform"
     assert set(right(explorer).levels_) == {1, 2, 3}
 
 
@@ -233,7 +233,7 @@ def test_columns_of_a_real_data_set(explorer):
     assert explorer.x_column != explorer.y_column
     assert "held-out points" in lines(explorer)[1]
     assert len(trace(explorer, "true set at α").x) == 0
-    assert explorer._curves.layout.xaxis.title.text == f"{explorer.x_column} (standardised)"
+    assert explorer._screen.curves.layout.xaxis.title.text == f"{explorer.x_column} (standardised)"
     before = explorer.sample.X
     explorer._columns["x_column"].value = names[0][3]
     assert explorer.x_column == names[0][3]
@@ -254,15 +254,15 @@ def test_points_are_drawn_by_clicking(explorer):
     explorer.data = DRAWN
     assert "10 are the least" in explorer.message
     assert trace(explorer, "canvas").visible
-    explorer._on_click(None, Click(3.0, 4.0), None)
-    explorer._on_click(None, Click(7.0, 2.0), None)
+    explorer._on_click(np.array([3.0, 4.0]))
+    explorer._on_click(np.array([7.0, 2.0]))
     assert explorer.message.startswith("k=20 neighbours are too many for 20")
     explorer.k = 4
     assert explorer.message == ""
     assert explorer.sample.X.shape == (20, 2)
     assert np.abs(explorer.sample.X[:10] - [3, 4]).max() < 2
     explorer._brush.value = 1
-    explorer._on_click(None, Click(5.0, 5.0), None)
+    explorer._on_click(np.array([5.0, 5.0]))
     assert explorer.points[-1] == [5.0, 5.0]
     undo, clear = explorer._pen.children[1].children
     undo.click()
@@ -275,14 +275,53 @@ def test_points_are_drawn_by_clicking(explorer):
     assert not trace(explorer, "canvas").visible
 
 
+def hover(explorer, panel, point):
+    """What plotly does when the mouse is over a point of a panel."""
+    shown = trace(explorer, "highest level", panel)
+    for callback in shown._hover_callbacks:
+        callback(shown, Click(*point), None)
+
+
+def leave(explorer):
+    shown = trace(explorer, "highest level")
+    for callback in shown._unhover_callbacks:
+        callback(shown, Click(0.0, 0.0), None)
+
+
 def test_hovering_shows_the_neighbours(explorer):
     point = explorer.sample.X[5]
-    explorer._on_hover(None, Click(*point), None)
+    hover(explorer, 0, point)
     shown = trace(explorer, "its k neighbours", 0)
     assert np.isnan(shown.x).sum() == 19  # gaps between 20 lines
     np.testing.assert_allclose([shown.x[0], shown.y[0]], point)
-    explorer._show_neighbours([])
+    leave(explorer)
     assert len(shown.x) == 0
+
+
+@pytest.mark.parametrize(("panel", "side"), [(0, "left"), (1, "right")])
+def test_hovering_says_why_the_p_value_is_what_it_is(explorer, panel, side):
+    before = explorer._note.value
+    detector = explorer.fits[side].detector
+    X = explorer.sample.X
+    point = X[np.argmin(detector.score_samples(X))]
+    hover(explorer, panel, point)
+    said = explorer._note.value
+    assert f"p = {detector.p_value([point])[0]:.3f}" in said
+    x, y = map(float, re.search(r"adds to g: x (\S+), y (\S+)\.<", said).groups())
+    g, reference = map(float, re.findall(r"g = (-?[\d.]+\d)", said))
+    assert x + y == pytest.approx(g - reference, abs=0.021)
+    leave(explorer)
+    assert explorer._note.value == before
+
+
+def test_clicks_on_the_board_arrive(explorer):
+    explorer.data = DRAWN
+    assert "10 are the least" in explorer.message
+    explorer._brush.value = 1
+    board = trace(explorer, "canvas", 1)
+    for callback in board._click_callbacks:
+        callback(board, Click(3.0, 4.0), None)
+    assert explorer.points == [[3.0, 4.0]]
 
 
 @pytest.mark.parametrize(
@@ -347,20 +386,20 @@ def test_unexpected_failures_do_not_kill_the_widget(explorer, monkeypatch):
 
 
 def test_axes_stay_while_parameters_move(explorer):
-    layout = copy.deepcopy(explorer._curves.layout.to_plotly_json())
+    layout = copy.deepcopy(explorer._screen.curves.layout.to_plotly_json())
     explorer.sigma_over_DK, explorer.alpha, explorer.seed = 0.5, 0.4, 3
     explorer.settle()
-    assert explorer._curves.layout.to_plotly_json() == layout
+    assert explorer._screen.curves.layout.to_plotly_json() == layout
     explorer.data = NAMES[1]
     explorer.settle()
-    assert explorer._curves.layout.to_plotly_json() != layout
+    assert explorer._screen.curves.layout.to_plotly_json() != layout
     assert explorer.sample.truth.density is FIG2
 
 
 def test_only_what_changes_is_sent(explorer):
-    before = list(explorer._curves._traces)
+    before = list(explorer._screen.curves._traces)
     explorer.alpha = 0.3
-    changed = {t["name"] for b, t in zip(before, explorer._curves._traces, strict=True) if b is not t}
+    changed = {t["name"] for b, t in zip(before, explorer._screen.curves._traces, strict=True) if b is not t}
     assert changed == {"accepted at α", "true set at α", "learned set at α"}
 
 
@@ -429,18 +468,21 @@ def test_measures_are_saved_as_csv(explorer):
 def test_picture_format_reaches_the_camera(explorer):
     before = explorer.widget.children
     explorer._on_format({"new": "svg"})
-    assert explorer._curves._config["toImageButtonOptions"]["format"] == "svg"
+    assert explorer._screen.curves._config["toImageButtonOptions"]["format"] == "svg"
     boxes = [box for box in explorer.widget.children if box not in before]
     # In new boxes, else a busy browser sees no change, and draws nothing anew.
-    assert [child for box in boxes for child in box.children] == [explorer._curves, explorer._plots]
+    assert [child for box in boxes for child in box.children] == [
+        explorer._screen.curves,
+        explorer._screen.plots,
+    ]
 
 
 def test_a_reload_gets_the_state_of_now(explorer):
     explorer.alpha = 0.3
-    index = [t.name for t in explorer._curves.data].index("learned set at α")
-    explorer._curves.get_state()
-    sent = explorer._curves._trait_values["_widget_data"][index]
-    np.testing.assert_array_equal(np.asarray(sent["x"]), explorer._curves.data[index].x)
+    index = [t.name for t in explorer._screen.curves.data].index("learned set at α")
+    explorer._screen.curves.get_state()
+    sent = explorer._screen.curves._trait_values["_widget_data"][index]
+    np.testing.assert_array_equal(np.asarray(sent["x"]), explorer._screen.curves.data[index].x)
 
 
 def test_displays_itself(explorer):
@@ -490,5 +532,5 @@ def test_figures_are_plain_pictures_of_now(explorer):
     curves, plots = explorer.figures
     assert type(curves) is type(plots) is go.Figure
     (chosen,) = [trace for trace in curves.data if trace.name == "learned set at α"][1:]
-    shown = [trace for trace in explorer._curves.data if trace.name == "learned set at α"][1]
+    shown = [trace for trace in explorer._screen.curves.data if trace.name == "learned set at α"][1]
     np.testing.assert_array_equal(chosen.x, shown.x)

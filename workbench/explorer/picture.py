@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import numpy as np
 
 from .. import plots
@@ -144,6 +146,26 @@ def neighbours(X, point, k):
     centre = X[np.argmin(((X - point) ** 2).sum(axis=1))]
     nearest = np.argsort(((X - centre) ** 2).sum(axis=1), kind="stable")[1 : k + 1]
     return [np.array([centre, X[i]]) for i in nearest]
+
+
+def reasons(explanation, labels):
+    """Say of one point what its p-value is, and which axis makes it so, as two lines of HTML.
+
+    Parameters
+    ----------
+    explanation : workbench.explanations.Explanation
+        Of one point.
+    labels : (str, str)
+        Names of the axes.
+    """
+    (point,) = explanation.points.itertuples()
+    added = explanation.contributions.to_numpy()[0]
+    parts = ", ".join(f"{escape(label)} {value:+.2f}" for label, value in zip(labels, added, strict=True))
+    return (
+        f"<b>p = {point.p_value:.3f}</b>, g = {point.score:.2f}. The nearest training point of the densest "
+        f"level has p = {point.reference_p_value:.3f}, g = {point.reference_score:.2f}. On the way from "
+        f"there, what each axis adds to g: {parts}."
+    )
 
 
 def _cut(fit, alpha):

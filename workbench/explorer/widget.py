@@ -9,9 +9,8 @@ from threading import RLock, Timer
 
 import ipywidgets as widgets
 import numpy as np
-import plotly.graph_objects as go
 
-from .. import plots
+from ..explanations import explain
 from .controls import (
     STYLE,
     absolute_boxes,
@@ -21,11 +20,11 @@ from .controls import (
     column_choosers,
     preset_chooser,
 )
-from .figures import LiveFigure, canvas
 from .fitting import EXACT_TOL, FIRST_TOL, SIDES, code, fit_side
 from .measures import frame, measure
-from .picture import board, checks, is_exact, neighbours, no_checks, panel, status, summary
+from .picture import is_exact, neighbours, reasons, status
 from .sample import BOARD, column_names, draw_sample
+from .screen import Screen
 from .settings import DRAWN, MAX_POINTS, NAMES, PRESETS, VIEW, Settings
 from .worker import Latest, StaleError
 
@@ -43,7 +42,10 @@ def _small(html):
     return f'<div style="line-height: 1.35">{html}</div>'
 
 
-HINT = _small("Choose a preset above: each makes one point, which is then explained here.")
+HINT = _small(
+    "Choose a preset above: each makes one point, which is then explained here. Hold the mouse over a point "
+    "of the picture to see its neighbours, and why its p-value is what it is."
+)
 
 
 class Explorer(Settings):
@@ -72,7 +74,7 @@ class Explorer(Settings):
         self._lock = RLock()
         self._writing = False  # into controls, which then need not answer
         self._busy = None
-        self._curves, self._plots = LiveFigure(), LiveFigure()
+        self._screen = Screen(self._on_hover, self._on_click)
         self._controls = build_controls(self)
         self._worker, self._followers = Latest(self._work), Latest(self._follow)
         self.widget = self._build()
@@ -108,7 +110,7 @@ class Explorer(Settings):
     def figures(self):
         """The pictures, once they are those of the present settings, as a list of plotly figures."""
         self.settle()
-        return [go.Figure(self._curves), go.Figure(self._plots)]
+        return self._screen.figures()
 
     def settle(self):
         """Wait until what is shown is what the present settings ask for."""
@@ -210,7 +212,8 @@ class Explorer(Settings):
                 self._message = str(error) or type(error).__name__
                 self._complain(self._message)
                 if self.data == DRAWN:
-                    self._show_board()
+                    self._drawn = None
+                    self._screen.show_board(self.points)
 
     def _show_busy(self):
         with self._lock:
@@ -229,62 +232,22 @@ class Explorer(Settings):
     # From fits to pictures
 
     def _draw_curves(self):
-        """Show level curves, points and what is to be said of them at the chosen level."""
-        if self._drawn is None:
-            return
-        sample, fits, measures = self._drawn
-        panels = [panel(fits[side], self) for side in SIDES]
-        self._show_panels(panels, sample.view, sample.labels, details=is_exact(fits.values()))
-        for box, side in zip(self._lines, SIDES, strict=True):
-            box.value = summary(fits[side], measures[side], self.alpha)
+        if self._drawn is not None:
+            self._screen.show_curves(*self._drawn, self, drawing=self.data == DRAWN)
 
     def _draw_rest(self):
         """Show the plots below, and settings and code as they are now."""
         if self._drawn is None:
             return
         _, fits, measures = self._drawn
-        exact = is_exact(fits.values())
-        self._show_checks([checks(fits[side], measures[side], self.alpha) for side in SIDES], limits=exact)
+        self._screen.show_checks(fits, measures, self.alpha)
         detector = fits["right"].detector
         self._writing = True
         self._absolute["sigma_over_DK"].value = float(f"{detector.sigma_:.4g}")
         self._absolute["C_times_n"].value = float(f"{detector.C_:.4g}")
         self._writing = False
-        if exact:
+        if is_exact(fits.values()):
             self._write_down()
-
-    def _show_board(self):
-        """Show the points drawn so far, where they are too few to learn from."""
-        self._drawn = None
-        self._show_panels([board(self.points)] * 2, BOARD, ("x", "y"), details=False)
-        self._show_checks([no_checks(f"{side} detector") for side in SIDES], limits=True)
-        for box in self._lines:
-            box.value = ""
-
-    def _show_panels(self, panels, view, labels, details):
-        traces = [trace for i, each in enumerate(panels) for trace in plots.panel_traces(each, legend=i == 1)]
-        if not details and self._curves.data:  # which nobody reads during a drag, and which cost time
-            traces = [{name: trace[name] for name in trace if name != "customdata"} for trace in traces]
-        sheets = [canvas(self.data == DRAWN, *BOARD) for _ in SIDES]
-        if not self._curves.data:
-            figure = plots.level_curves(panels, *view.T, *labels)
-            for column, sheet in enumerate(sheets, start=1):
-                figure.add_trace(sheet, row=1, col=column)
-            self._curves.start(figure, [*traces, *sheets])
-            self._listen()
-            return
-        layout = plots.axes_layout(len(panels), *view.T, *labels)
-        layout["annotations"] = [{"text": each.title} for each in panels]
-        self._curves.change([*traces, *sheets], layout)
-
-    def _show_checks(self, both, limits):
-        traces = [trace for _, trace in plots.check_traces(*both)]
-        if not limits and self._plots.data:  # the last ones stay until the exact answer brings others
-            traces = [{} if trace["name"].endswith(plots.PROMISED) else trace for trace in traces]
-        if self._plots.data:
-            self._plots.change(traces)
-        else:
-            self._plots.start(plots.check_plots(*both), traces)
 
     def _write_down(self):
         """Keep the settings and the code in step with what is shown."""
@@ -294,31 +257,25 @@ class Explorer(Settings):
 
     # What the mouse does in the panels
 
-    def _listen(self):
-        for trace in self._curves.data:
-            if trace.type == "heatmap":
-                trace.on_click(self._on_click)
-            elif trace.hovertemplate:
-                trace.on_hover(self._on_hover)
-                trace.on_unhover(lambda *_: self._show_neighbours([]))
-
-    def _on_hover(self, trace, points, _):
-        if self._drawn is not None and points.point_inds:
-            fit = self._drawn[1]["right"]
-            trained = fit.sample.X[fit.detector.train_index_]
-            point = np.array([points.xs[0], points.ys[0]], float)
-            self._show_neighbours(neighbours(trained, point, fit.detector.k_))
-
-    def _show_neighbours(self, lines):
-        x, y = plots.joined(lines)
+    def _on_hover(self, side=None, point=None):
+        """Show the neighbours of the point under the mouse and say why its p-value is what it is."""
         with self._lock:
-            self._curves.change_named(plots.NEIGHBOURS, {"x": x, "y": y})
+            if side is None or self._drawn is None:
+                self._screen.show_neighbours([])
+                self._note.value = self._told
+                return
+            fit = self._drawn[1][side]
+            trained = fit.sample.X[fit.detector.train_index_]
+            self._screen.show_neighbours(neighbours(trained, point, fit.detector.k_))
+            self._note.value = _small(
+                reasons(explain(fit.detector, [point], fit.sample.X, k=1), fit.sample.labels)
+            )
 
-    def _on_click(self, trace, points, _):
-        if self.data == DRAWN and points.xs:
+    def _on_click(self, point):
+        if self.data == DRAWN:
             rng = np.random.default_rng([self.seed, len(self.points)])
             spread = BRUSH * rng.standard_normal((self._brush.value, 2)) * (self._brush.value > 1)
-            new = np.clip(np.array([points.xs[0], points.ys[0]], float) + spread, *BOARD)
+            new = np.clip(point + spread, *BOARD)
             self.points = [*self.points, *np.round(new, 3).tolist()][:MAX_POINTS]
 
     # What the controls do that are not settings
@@ -384,11 +341,15 @@ class Explorer(Settings):
         if change["new"]:
             settings, note = PRESETS[change["new"]]
             self.set(**settings)
-            self._note.value = _small(f"<b>{escape(change['new'])}.</b> {escape(note)}")
+            self._tell(_small(f"<b>{escape(change['new'])}.</b> {escape(note)}"))
             self._preset.value = ""  # so that it can be chosen again
 
+    def _tell(self, html):
+        """Say what stays until something else is said; what is said of a point goes with the mouse."""
+        self._told = self._note.value = html
+
     def _on_reset(self, _):
-        self._note.value = HINT
+        self._tell(HINT)
         self.set()
 
     def _on_restore(self, _):
@@ -398,8 +359,7 @@ class Explorer(Settings):
             self._complain(str(error))
 
     def _on_format(self, change):
-        for figure in (self._curves, self._plots):
-            figure.set_camera(change["new"])
+        self._screen.set_camera(change["new"])
         self.widget.children = self._rows()
 
     def _on_save(self, _):
@@ -419,9 +379,9 @@ class Explorer(Settings):
         c = self._controls
         # Of fixed heights, so that no message moves the pictures.
         self._status = widgets.HTML(layout={"height": "2.9em", "overflow": "auto"})
-        self._note = widgets.HTML(HINT, layout={"height": "3.1em", "overflow": "auto"})
+        self._note = widgets.HTML(layout={"height": "3.1em", "overflow": "auto"})
+        self._tell(HINT)
         self._link = widgets.HTML()
-        self._lines = [widgets.HTML(layout={"width": "50%", "height": "6.5em"}) for _ in SIDES]
         self._columns, self._absolute, self._preset = column_choosers(), absolute_boxes(), preset_chooser()
         self._preset.observe(self._on_preset, "value")
         for name, box in self._columns.items():
@@ -459,16 +419,8 @@ class Explorer(Settings):
         fold = widgets.Accordion(
             [more, share], titles=("levels, loss, calibration, solver, colours", "save and share")
         )
-        below = widgets.HBox(self._lines)
-        self._fixed = (top, fold, below)
+        self._head = [top, fold, self._status, self._note]
         return widgets.VBox(self._rows(), layout={"max_width": "900px"})
 
     def _rows(self):
-        """Everything from top to bottom; the figures in new boxes, so that the browser draws them anew.
-
-        It reads their configuration only then. Taking the figures away and putting them back is not enough:
-        a busy browser sees the outcome alone, which is no change.
-        """
-        top, fold, below = self._fixed
-        curves, plots = widgets.VBox([self._curves]), widgets.VBox([self._plots])
-        return [top, fold, self._status, self._note, curves, below, plots]
+        return [*self._head, *self._screen.rows()]
