@@ -133,6 +133,16 @@ def test_page_and_kernel_agree_on_the_state(page):
     assert settings["data"] == chooser(page, "data").input_value().replace("\u00a0", " ")
 
 
+def test_a_point_under_the_mouse_is_explained(page, keep_picture):
+    wait_for_exact(page)
+    point = page.locator(".js-plotly-plot").first.locator(".scatterlayer path.point").last.bounding_box()
+    page.mouse.move(point["x"] + point["width"] / 2, point["y"] + point["height"] / 2)
+    page.locator(".widget-html-content", has_text="densest level").wait_for()
+    keep_picture(page, "explained")
+    page.mouse.move(0, 0)
+    page.locator(".widget-html-content", has_text="densest level").wait_for(state="hidden")
+
+
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_the_picture_can_be_saved(page, kind):
     chooser(page, "camera saves").select_option(label=kind)

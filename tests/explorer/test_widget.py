@@ -310,6 +310,8 @@ def test_hovering_says_why_the_p_value_is_what_it_is(explorer, panel, side):
     x, y = map(float, re.search(r"adds to g: x (\S+), y (\S+)\.<", said).groups())
     g, reference = map(float, re.findall(r"g = (-?[\d.]+\d)", said))
     assert x + y == pytest.approx(g - reference, abs=0.021)
+    hover(explorer, panel, X[detector.train_index_[np.argmax(detector.levels_)]])
+    assert "a training point of the densest level" in explorer._note.value
     leave(explorer)
     assert explorer._note.value == before
 

@@ -160,11 +160,14 @@ def reasons(explanation, labels):
     """
     (point,) = explanation.points.itertuples()
     added = explanation.contributions.to_numpy()[0]
+    here = f"<b>p = {point.p_value:.3f}</b>, g = {point.score:.2f}"
+    if not added.any():
+        return f"{here}: a training point of the densest level, one of those that others are compared with."
     parts = ", ".join(f"{escape(label)} {value:+.2f}" for label, value in zip(labels, added, strict=True))
+    reference = f"p = {point.reference_p_value:.3f}, g = {point.reference_score:.2f}"
     return (
-        f"<b>p = {point.p_value:.3f}</b>, g = {point.score:.2f}. The nearest training point of the densest "
-        f"level has p = {point.reference_p_value:.3f}, g = {point.reference_score:.2f}. On the way from "
-        f"there, what each axis adds to g: {parts}."
+        f"{here}. The nearest training point of the densest level has {reference}. On the way from there, "
+        f"what each axis adds to g: {parts}."
     )
 
 
