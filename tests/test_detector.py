@@ -17,6 +17,8 @@ from workbench import RankAD, bounds, neighbors, preferences
 from workbench.baselines import AKLPE
 from workbench.densities import FIG1, FIG2
 
+# It shuffles the rows of one of the two samples; isolation forests and one-class SVMs are excused as well.
+SHUFFLED = {"check_sample_weight_equivalence_on_dense_data": "halves are dealt out in the order of the rows"}
 FAR_AWAY = np.array([[1e3, 0.0], [-80.0, 60.0], [0.0, 1e300]])
 
 
@@ -36,9 +38,9 @@ def X():
     ids=["default", "split", "as printed", "squared"],
 )
 def test_scikit_learns_checks(estimator):
-    outcomes = check_estimator(estimator, on_skip=None)
+    outcomes = check_estimator(estimator, on_skip=None, expected_failed_checks=SHUFFLED)
     skipped = {outcome["check_name"] for outcome in outcomes if outcome["status"] != "passed"}
-    assert skipped <= {"check_array_api_input"}  # runs only where SCIPY_ARRAY_API is set
+    assert skipped <= {"check_array_api_input", *SHUFFLED}  # the first runs only where SCIPY_ARRAY_API is set
 
 
 def test_fit_is_algorithm_1(X):

@@ -153,4 +153,6 @@ def test_no_cell_is_solved_twice(X):
 
 
 def test_scikit_learns_checks():
-    check_estimator(RankADCV(sigma_factors=(1.0, 4.0), Cs=(0.01, 1.0), cv=2))
+    shuffled = {"check_sample_weight_equivalence_on_dense_data": "folds depend on the order of the points"}
+    small = RankADCV(sigma_factors=(1.0, 4.0), Cs=(0.01, 1.0), cv=2)
+    check_estimator(small, expected_failed_checks=shuffled)

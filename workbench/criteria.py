@@ -131,6 +131,40 @@ def separation(nominal, anomalous):
     return float(np.mean(below + below_or_tied) / (2 * len(anomalous)))
 
 
+def synthetic_separation(detector, X, y=None):
+    """Score a fitted detector without labels: how well it tells X from anomalies made of X.
+
+    A scorer for scikit-learn: ``GridSearchCV(detector, grid, scoring=synthetic_separation)`` chooses by it.
+    The anomalies are the same at every call with the same X, so that candidates are compared on the same
+    ones.
+
+    Parameters
+    ----------
+    detector : scikit-learn outlier detector or pipeline
+        Fitted, with ``score_samples`` large where nominal.
+    X : array or data frame of shape (p, d)
+        Nominal points that it was not fitted on.
+    y : ignored
+
+    Returns
+    -------
+    float
+        Mean over the kinds of :func:`synthetic_anomalies` of the :func:`separation` of X from them.
+
+    Raises
+    ------
+    ValueError
+        As :func:`synthetic_anomalies` and :func:`separation`.
+    """
+    nominal = detector.score_samples(X)
+    columns = getattr(X, "columns", None)
+    values = []
+    for made in synthetic_anomalies(X, random_state=0).values():
+        anomalies = made if columns is None else type(X)(made, columns=columns)
+        values.append(separation(nominal, detector.score_samples(anomalies)))
+    return float(np.mean(values))
+
+
 def mass_volume(nominal, uniform):
     """Mean volume of the score's level sets of mass 0.9 to 0.999, in units of the box: small is good.
 

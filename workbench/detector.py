@@ -12,7 +12,7 @@ from .calibration import CALIBRATIONS
 from .neighbors import check_k, largest_k, mean_distance, ranks
 from .preferences import check_edges, check_m, quantize
 from .scoring import KernelDetector
-from .validation import check_points
+from .validation import check_points, repeat_rows
 
 DEFAULT_K = 20
 BANDWIDTHS = {"auto": 0.5, "D_K": 1.0}
@@ -147,7 +147,7 @@ class RankAD(KernelDetector):
         self.calibration = calibration
         self.random_state = random_state
 
-    def fit(self, X, y=None, *, callback=None):
+    def fit(self, X, y=None, sample_weight=None, *, callback=None):
         """Run the training stage of Algorithm 1.
 
         Parameters
@@ -155,6 +155,9 @@ class RankAD(KernelDetector):
         X : array or data frame of shape (n, d)
             Nominal training points.
         y : ignored
+        sample_weight : array of whole numbers of shape (n,), optional
+            How often each row is there: fits ``np.repeat(X, sample_weight, axis=0)``, whose rows the fitted
+            attributes then speak of, at the cost of as many rows.
         callback : callable, optional
             Called with a :class:`workbench.ranksvm.Progress` after each step of the RankSVM solver, as
             :class:`workbench.ranksvm.GapBar` is to show a bar. An exception it raises ends the fit.
@@ -174,7 +177,7 @@ class RankAD(KernelDetector):
             If the RankSVM solution misses `tol`.
         """
         self._start_fit()
-        X = check_points(self, X, reset=True)
+        X = repeat_rows(check_points(self, X, reset=True), sample_weight)
         rng = check_random_state(self.random_state)
         n = len(X)
         held_out = self._split_rows(n, rng, hold_out=self.calibration == "split")

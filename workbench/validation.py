@@ -51,3 +51,43 @@ def check_points(estimator, X, *, reset, keep_float32=False):
             "example with sklearn.impute.SimpleImputer."
         )
     return X
+
+
+def repeat_rows(X, sample_weight):
+    """Return X with each row as many times as its weight says, in the order of X.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    sample_weight : array of shape (n,) or None
+        Whole numbers, 0 or more, two at least in all; None for one of each.
+
+    Returns
+    -------
+    array of shape (sum of the weights, d)
+
+    Raises
+    ------
+    ValueError
+        If the weights are none of these.
+    """
+    if sample_weight is None:
+        return X
+    weight = np.asarray(sample_weight)
+    if weight.shape != (len(X),):
+        raise ValueError(
+            f"sample_weight must have a number for each of the {len(X)} rows of X, got shape {weight.shape}."
+        )
+    counts = weight.astype(int) if weight.dtype.kind in "buif" and np.isfinite(weight).all() else -1
+    wrong = np.flatnonzero((counts != weight) | (counts < 0))
+    if len(wrong):
+        raise ValueError(
+            "sample_weight says how often each row is there, in whole numbers, but that of row "
+            f"{wrong[0]} is {weight[wrong[0]]!r}. Scale and round the weights: what is learned depends on "
+            "their sum as it does on the number of points."
+        )
+    if counts.sum() < 2:
+        raise ValueError(
+            f"The sum of sample_weight is {counts.sum()}, all other rows having weight zero: give 2 or more."
+        )
+    return np.repeat(X, counts, axis=0)
