@@ -47,6 +47,12 @@ def test_dashboard_is_local_and_asks_for_a_token(started):
     assert f"--token={token}" not in started[1]
 
 
+def test_the_address_that_is_printed_has_the_token_and_the_ip_that_were_given(started):
+    outcome = CliRunner().invoke(cli.main, ["dashboard", "--ip=0.0.0.0", "--token=s3cret"])
+    assert "http://0.0.0.0:8866/?token=s3cret " in outcome.output
+    assert {"--Voila.ip=0.0.0.0", "--token=s3cret"} <= set(started[0])
+
+
 def test_lab_of_an_installed_package_copies_the_notebooks(started, monkeypatch, tmp_path):
     installed = tmp_path / "site-packages" / "workbench"
     (installed / "notebooks").mkdir(parents=True)
@@ -80,6 +86,8 @@ def test_data_names_the_sets_there_are():
     [
         ["dashboard", "--port", "0"],
         ["dashboard", "--port", "99999"],
+        ["dashboard", "--token", ""],
+        ["dashboard", "--token", "a&b"],
         ["bench", "path", "--n", "10"],
         ["bench", "path", "--jobs", "0"],
         ["bench", "path", "--tol", "0"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -53,20 +54,25 @@ def lab(jupyterlab_options):
 @click.option(
     "--port", default=8866, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on."
 )
+@click.option("--ip", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--token", help="What a visitor must know; made up anew each time, unless given.")
 @click.argument("voila_options", nargs=-1, type=click.UNPROCESSED)
-def dashboard(port, voila_options):
+def dashboard(port, ip, token, voila_options):
     """Serve the explorer as a page without code.
 
-    It listens on this machine only and asks for the token in the address that is printed. Options such as
-    --Voila.ip=0.0.0.0 are passed on to Voila.
+    It listens on this machine only, unless told otherwise, and asks for the token in the address that is
+    printed. Other options, such as --Voila.log_level=INFO, are passed on to Voila.
     """
-    token = secrets.token_urlsafe(24)
+    if token is None:
+        token = secrets.token_urlsafe(24)
+    elif not re.fullmatch(r"[\w.~-]+", token, re.ASCII):
+        raise RefusedError("--token must be letters, digits and -._~, one or more: it is part of an address.")
     command = [sys.executable, "-m", "voila", str(_notebooks() / DASHBOARD), "--no-browser"]
     command += ["--template=rankad", "--show_tracebacks=True", f"--token={token}"]
-    command += ["--Voila.ip=127.0.0.1", f"--port={port}", "--Voila.port_retries=0", *voila_options]
+    command += [f"--Voila.ip={ip}", f"--port={port}", "--Voila.port_retries=0", *voila_options]
     # Where Voila finds the template, which fetches nothing from elsewhere.
     folders = [str(PACKAGE), *filter(None, [os.environ.get("JUPYTER_PATH")])]
-    click.echo(f"Open http://127.0.0.1:{port}/?token={token} (Ctrl-C ends it).")
+    click.echo(f"Open http://{ip}:{port}/?token={token} once Voila says that it runs (Ctrl-C ends it).")
     sys.exit(_run(command, os.environ | {"JUPYTER_PATH": os.pathsep.join(folders)}))
 
 
