@@ -66,7 +66,9 @@ def dashboard(port, ip, token, voila_options):
     if token is None:
         token = secrets.token_urlsafe(24)
     elif not re.fullmatch(r"[\w.~-]+", token, re.ASCII):
-        raise RefusedError("--token must be letters, digits and -._~, one or more: it is part of an address.")
+        raise click.BadParameter(
+            "it is part of an address: letters, digits and -._~, one or more.", param_hint="--token"
+        )
     command = [sys.executable, "-m", "voila", str(_notebooks() / DASHBOARD), "--no-browser"]
     command += ["--template=rankad", "--show_tracebacks=True", f"--token={token}"]
     command += [f"--Voila.ip={ip}", f"--port={port}", "--Voila.port_retries=0", *voila_options]

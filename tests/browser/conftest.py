@@ -24,8 +24,8 @@ def page(tmp_path_factory):
     shutil.copytree(NOTEBOOKS, root, dirs_exist_ok=True)
     with lab(root) as address, browser_page(address, height=1500) as page:
         open_notebook(page, address, "00_start_here.ipynb")
-        page.locator(".js-plotly-plot .scatterlayer").first.wait_for(timeout=60_000)
-        page.locator(".js-plotly-plot .scatterlayer").last.wait_for(timeout=60_000)
+        page.locator(".js-plotly-plot .scatterlayer").first.wait_for()
+        page.locator(".js-plotly-plot .scatterlayer").last.wait_for()
         yield page
 
 

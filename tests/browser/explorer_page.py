@@ -56,9 +56,8 @@ def wait_until_changed(page, before):
     page.wait_for_function(
         f"before => JSON.stringify(({LINES})()) !== before",
         arg=json.dumps(before, separators=(",", ":"), ensure_ascii=False),
-        timeout=30_000,
     )
 
 
 def wait_for_exact(page):
-    page.locator(".widget-html-content", has_text="exact: relative gap").wait_for(timeout=30_000)
+    page.locator(".widget-html-content", has_text="exact: relative gap").wait_for()

@@ -34,7 +34,7 @@ def test_the_explorer_works_without_code(served, keep_picture):
     address, printed = served
     with browser_page(address) as page:
         page.goto(printed)
-        page.locator(".js-plotly-plot .scatterlayer").first.wait_for(timeout=90_000)
+        page.locator(".js-plotly-plot .scatterlayer").first.wait_for()
         wait_for_exact(page)
         assert page.get_by_text("import Explorer").count() == 0
         before, path = lines(page), curve(page)

@@ -22,7 +22,7 @@ def page(tmp_path_factory):
     nbformat.write(notebook, root / "lab.ipynb")
     with lab(root) as address, browser_page(address) as page:
         open_notebook(page, address, "lab.ipynb")
-        page.locator(REALISED).first.wait_for(timeout=60_000)
+        page.locator(REALISED).first.wait_for()
         yield page
 
 
@@ -30,7 +30,7 @@ DONE = re.compile(r"^\s*100 repetitions\s*$")
 
 
 def status(page, text):
-    page.locator(".widget-html-content", has_text=text).first.wait_for(timeout=90_000)
+    page.locator(".widget-html-content", has_text=text).first.wait_for()
 
 
 def table(page):
@@ -47,7 +47,7 @@ def picture(page):
 
 def test_in_sample_promises(page, keep_picture):
     status(page, DONE)
-    page.locator("td", has_text="0 of 100").first.wait_for(timeout=90_000)
+    page.locator("td", has_text="0 of 100").first.wait_for()
     assert page.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
     assert page.locator(".js-plotly-plot").count() == 1
     assert "not a promise: Clopper-Pearson" in table(page)
@@ -59,7 +59,7 @@ def test_in_sample_promises(page, keep_picture):
 def test_split_moves_the_histogram_under_the_law(page, keep_picture):
     before = histogram(page)
     chooser(page, "calibration").select_option(label="split")
-    page.locator("td", has_text="ELL").first.wait_for(timeout=90_000)
+    page.locator("td", has_text="ELL").first.wait_for()
     status(page, DONE)
     assert histogram(page) != before
     assert "too often" not in table(page)
@@ -69,11 +69,11 @@ def test_split_moves_the_histogram_under_the_law(page, keep_picture):
 def test_alpha_by_keyboard(page, keep_picture):
     before = histogram(page)
     press(page, "α (level)", times=2)
-    page.get_by_text("At α = 0.1 the realised rate").wait_for(timeout=30_000)
+    page.get_by_text("At α = 0.1 the realised rate").wait_for()
     assert slider(page, "α (level)")[1].inner_text() == "0.1"
     assert histogram(page) != before
     press(page, "α (level)", "Home")
-    page.get_by_text("At α = 0.01 the realised rate").wait_for(timeout=30_000)
+    page.get_by_text("At α = 0.01 the realised rate").wait_for()
     keep_picture(picture(page), "false-alarms-smallest-alpha")
 
 
@@ -81,7 +81,7 @@ def test_large_samples_are_precomputed(page, keep_picture):
     press(page, "n points", "End")
     status(page, "n = 5000 is precomputed")
     press(page, "α (level)", "End")
-    page.get_by_text("At α = 0.5 the realised rate").wait_for(timeout=30_000)
+    page.get_by_text("At α = 0.5 the realised rate").wait_for()
     keep_picture(picture(page), "false-alarms-large")
 
 
@@ -100,9 +100,9 @@ def test_a_reload_shows_the_lab_as_it_was_left(page):
     page.wait_for_timeout(1500)
     before, words = histogram(page), table(page)
     page.reload()
-    page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=60_000)
-    page.locator(REALISED).first.wait_for(timeout=60_000)
+    page.locator("#jupyterlab-splash").wait_for(state="detached")
+    page.locator(REALISED).first.wait_for()
     assert (histogram(page), table(page)) == (before, words)
     press(page, "α (level)", "ArrowLeft")
-    page.get_by_text("At α = 0.3 the realised rate").wait_for(timeout=30_000)  # and it is alive
+    page.get_by_text("At α = 0.3 the realised rate").wait_for()  # and it is alive
     assert page.foreign == []

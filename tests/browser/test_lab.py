@@ -109,12 +109,12 @@ def test_a_mistake_is_answered_in_words(page):
 def test_a_reload_shows_the_explorer_as_it_was_left(page, keep_picture):
     page.keyboard.press("Control+s")
     page.wait_for_timeout(1500)
-    page.wait_for_function("() => !document.querySelector('.jp-mod-dirty')", timeout=30_000)  # it is saved
+    page.wait_for_function("() => !document.querySelector('.jp-mod-dirty')")  # it is saved
     before, drawn = lines(page), extent(page)
     page.reload()
-    page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=60_000)
-    page.locator(".js-plotly-plot .scatterlayer").first.wait_for(timeout=60_000)
-    page.locator(".widget-html-content", has_text="support vectors").first.wait_for(timeout=30_000)
+    page.locator("#jupyterlab-splash").wait_for(state="detached")
+    page.locator(".js-plotly-plot .scatterlayer").first.wait_for()
+    page.locator(".widget-html-content", has_text="support vectors").first.wait_for()
     assert lines(page) == before
     assert extent(page) == pytest.approx(drawn, abs=3)  # pixels
     press(page, "σ / D_K")

@@ -15,7 +15,7 @@ def page(tmp_path_factory):
     shutil.copy(NOTEBOOKS / "01_what_is_an_anomaly.ipynb", root)
     with lab(root) as address, browser_page(address, height=1100) as page:
         open_notebook(page, address, "01_what_is_an_anomaly.ipynb")
-        page.locator(".js-plotly-plot .scatterlayer").first.wait_for(timeout=60_000)
+        page.locator(".js-plotly-plot .scatterlayer").first.wait_for()
         yield page
 
 
@@ -48,20 +48,20 @@ def test_the_figure_and_its_sentence_move_by_keyboard(page):
     curve = page.locator(".js-plotly-plot .scatterlayer path.js-fill").first
     drawn = curve.get_attribute("d")
     press(page, "α, mass left outside")
-    page.get_by_text("At α = 0.1 the minimum-volume set").wait_for(timeout=30_000)
+    page.get_by_text("At α = 0.1 the minimum-volume set").wait_for()
     assert slider(page, "α, mass left outside")[1].inner_text() == "0.1"
     assert sentence(page).inner_text() != before
     assert curve.get_attribute("d") != drawn
     chooser(page, "accept").select_option(label="central interval")
-    page.get_by_text("At α = 0.1 the central interval").wait_for(timeout=30_000)
+    page.get_by_text("At α = 0.1 the central interval").wait_for()
 
 
 def test_answers_wrong_right_and_given_up(page, keep_picture):
     cell = exercise(page, "1.3")
     try_answer(page, "1.3", "'a disc'")
-    cell.get_by_text("The answer is a number, and this is str 'a disc'").wait_for(timeout=30_000)
+    cell.get_by_text("The answer is a number, and this is str 'a disc'").wait_for()
     try_answer(page, "1.3", "(-2 * np.log(0.05)) ** 0.5")
-    cell.get_by_text("That is the radius.").wait_for(timeout=30_000)
+    cell.get_by_text("That is the radius.").wait_for()
     hint = cell.get_by_text("The level sets are discs about 0.")
     assert not hint.is_visible()
     cell.locator("summary").focus()
@@ -69,11 +69,11 @@ def test_answers_wrong_right_and_given_up(page, keep_picture):
     assert hint.is_visible()
     keep_picture(cell, "lesson-1-hint")
     try_answer(page, "1.3", "np.pi * -2 * np.log(0.05)")
-    cell.get_by_text("Right.").wait_for(timeout=30_000)
+    cell.get_by_text("Right.").wait_for()
     keep_picture(cell, "lesson-1-right")
     cell.locator(".cm-content").click()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text('exercise("1.3").solution()  # exercise("1.3").check')
     page.keyboard.press("Shift+Enter")
-    cell.locator(".jp-RenderedMarkdown code", has_text="answer = np.pi").wait_for(timeout=30_000)
+    cell.locator(".jp-RenderedMarkdown code", has_text="answer = np.pi").wait_for()
     assert page.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0

@@ -91,6 +91,10 @@ def lab(folder):
         yield address
 
 
+PATIENCE = 120_000
+"""Milliseconds that a page may take where nothing else is said: machines have other work."""
+
+
 @contextmanager
 def browser_page(address, width=1400, height=1000):
     """Yield a page of a fresh browser; ``page.foreign`` collects requests that leave the server."""
@@ -99,6 +103,7 @@ def browser_page(address, width=1400, height=1000):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=QUIET)
         page = browser.new_page(viewport={"width": width, "height": height})
+        page.set_default_timeout(PATIENCE)
         page.foreign = []
         own = (address, address.replace("http", "ws"), "data:", "blob:")
         page.on("request", lambda request: request.url.startswith(own) or page.foreign.append(request.url))
@@ -109,8 +114,8 @@ def browser_page(address, width=1400, height=1000):
 def open_notebook(page, address, name):
     """Open a notebook in JupyterLab and run all its cells."""
     page.goto(f"{address}/lab/tree/{name}?token={TOKEN}&reset")
-    page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=60_000)
-    page.locator(".jp-StatusBar-Widget", has_text="| Idle").first.wait_for(timeout=90_000)
+    page.locator("#jupyterlab-splash").wait_for(state="detached")
+    page.locator(".jp-StatusBar-Widget", has_text="| Idle").first.wait_for()
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.locator("li[data-command='runmenu:run-all']").click()
     page.wait_for_function(

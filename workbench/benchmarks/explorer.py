@@ -72,7 +72,7 @@ def run(n=600, repetitions=7, report=print):
         _write_notebook(Path(folder) / "bench.ipynb", n)
         with lab(folder) as address, browser_page(address) as page:
             open_notebook(page, address, "bench.ipynb")
-            page.locator(".js-plotly-plot .scatterlayer path.js-line").first.wait_for(timeout=60_000)
+            page.locator(".js-plotly-plot .scatterlayer path.js-line").first.wait_for()
             page.wait_for_timeout(2000)
             moves = (
                 ("alpha, one press", "\u03b1 (level)", 1, False),
