@@ -6,6 +6,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import api_page
 import pytest
 import yaml
 from packaging.requirements import Requirement
@@ -90,6 +91,12 @@ def test_the_picture_in_contributing_is_the_contracts():
     rooms = {path.stem for path in (ROOT / "workbench").iterdir() if (path / "__init__.py").exists()}
     rooms |= {path.stem for path in (ROOT / "workbench").glob("*.py")} - {"__init__", "_lazy"}
     assert {room for floor in floors for room in floor} == rooms
+
+
+def test_the_list_of_public_names_is_what_the_package_offers():
+    assert (ROOT / "notebooks" / "API.md").read_text("utf-8") == api_page.page(), (
+        "Run python tests/api_page.py > notebooks/API.md"
+    )
 
 
 def test_citation_and_changes_are_of_this_version():

@@ -15,6 +15,7 @@ _ROOMS = (
     "adapters",
     "baselines",
     "bounds",
+    "criteria",
     "datasets",
     "densities",
     "expansions",
