@@ -8,8 +8,8 @@ import workbench
 
 HEAD = """# Public names
 
-What is not listed here, or begins with an underscore, may change at any time. `help(name)` tells the rest: parameters with shapes and units,
-what is raised, and the equation or the reference.
+What is not listed here, or begins with an underscore, may change at any time. `help(name)` tells the
+rest: parameters with shapes and units, what is raised, and the equation or the reference.
 """
 
 
