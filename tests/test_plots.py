@@ -163,6 +163,13 @@ def test_curves_beside_truth_share_their_legend_and_scale():
     assert figure.layout.yaxis.scaleanchor == "x"
 
 
+def test_curves_of_one_figure_have_symbols_and_colours_of_their_own():
+    figure = plots.log_log({name: ([1, 2], [3, 4]) for name in "abcdefgh"}, "x", "y")
+    assert [trace.name for trace in figure.data] == list("abcdefgh")
+    assert len({trace.marker.symbol for trace in figure.data}) == 8
+    assert len({trace.marker.color for trace in figure.data}) == 8
+
+
 def test_dots_by_row_keep_the_order_of_the_table():
     table = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, np.nan]}, index=["second", "first"])
     figure = plots.dots_by_row(table, "AUC", best=1.0)

@@ -23,7 +23,9 @@ ANYTHING = st.one_of(
 HALF = judges.number(lambda: 0.5, 0.01, [(2.0, "The other way round."), (lambda: 0.25, "Not squared.")])
 LETTER = judges.choice("b", {"a": "Because of a.", "c": "Because of c."})
 THREE = judges.array(lambda: [1.0, 2.0, 3.0], 0.01, [(lambda: [3.0, 2.0, 1.0], "Turned round.")])
-SET = judges.members(lambda: [1, 4], "indices", "Some more.", "Too many.")
+SET = judges.members(
+    lambda: [1, 4], "indices", "Some more.", "Too many.", [(lambda: [2, 8], "Half of each.")]
+)
 
 
 def an_exercise(judge):
@@ -83,7 +85,15 @@ def test_numbers(answer, words):
 
 @pytest.mark.parametrize(
     ("answer", "words"),
-    [("b", None), (" B ", None), ("(b)", None), ("a", "Because of a."), ("x", '"a", "b", "c"'), (2, "int 2")],
+    [
+        ("b", None),
+        (" B ", None),
+        ("(b)", None),
+        ("a", "Because of a."),
+        ("x", '"a", "b", "c"'),
+        (2, "int 2"),
+        (np.zeros(3), "an array of shape (3,)"),
+    ],
 )
 def test_letters(answer, words):
     said = LETTER(answer)
@@ -100,6 +110,8 @@ def test_letters(answer, words):
         ([1, 2, np.inf], "not finite"),
         ([1, 2, 4], "1 of 3 entries differ. The first is entry 2: 4 should be 3."),
         ("abc", "array of numbers"),
+        (2.0, "3 numbers, of shape (3,), and this is a single one"),
+        ([10**400, 1, 1], "array of numbers"),
         ([[1], [2, 3]], "array of numbers"),
     ],
 )
@@ -119,6 +131,7 @@ def test_arrays(answer, words):
         (3, "a list of indices"),
         ("14", "a list of indices"),
         ([[1], [4]], "flat list"),
+        ([2, 8], "Half of each."),
     ],
 )
 def test_members(answer, words):

@@ -17,6 +17,8 @@ LESSON = SimpleNamespace(notebook="01_short", number=1, title="Short", question=
 SOURCE = """import plotly.graph_objects as go
 from workbench.lessons.level_sets import water_line
 
+BAR = " ".join(["still", "at", "0%"])
+display({"application/vnd.jupyter.widget-view+json": {"model_id": "1"}, "text/plain": BAR}, raw=True)
 display(go.Figure(go.Scatter(x=[1, 2], y=[3, 4], name="a line")))
 water_line()"""
 
@@ -40,6 +42,7 @@ def test_pages_have_pictures_and_formulas_and_nothing_from_elsewhere(notebooks):
     html = (out / "01_short.html").read_text()
     assert html.count("Plotly.newPlot(") == 2
     assert "In JupyterLab this figure has controls." in html
+    assert "still at 0%" not in html
     assert re.findall(r"In (?:&nbsp;)?\[(\d+)\]", html.replace("\xa0", " ")) == ["1"]
     assert "show_statically" not in html
     for source in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="([^"]+)"', html):

@@ -222,10 +222,10 @@ EXERCISES = (
         judge=choice(
             "b",
             {
-                "a": "It may be in-sample or split: try RankAD(anchor=False, calibration='split') on a "
-                "point far away.",
-                "c": "The curve of p-values on the way out does not oscillate. What do nominal points "
-                "know of that place?",
+                "a": "It was not: the nominal points were fresh. And held-out scores do not help: try "
+                "RankAD(anchor=False, calibration='split') on a point far away.",
+                "c": "There is nothing to cancel. Which points does a false-alarm rate count, and how many "
+                "of these come to the far field?",
             },
         ),
         because="False alarms are counted on nominal points, and these hardly ever come to the far field. "

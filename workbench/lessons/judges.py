@@ -57,10 +57,10 @@ def choice(right, wrong):
     """
 
     def judge(answer):
-        letter = str(answer).strip().strip("()").lower() if isinstance(answer, str) else answer
+        letter = answer.strip().strip("()").lower() if isinstance(answer, str) else None
         if letter == right:
             return None
-        if isinstance(letter, str) and letter in wrong:
+        if letter in wrong:
             return wrong[letter]
         letters = ", ".join(f'"{each}"' for each in sorted([right, *wrong]))
         return f"Choose one of the letters {letters}; this is {_short(answer)}."
@@ -89,8 +89,10 @@ def array(truth, tolerance, mistakes=()):
         wanted = np.asarray(truth())
         try:
             given = np.asarray(answer, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return f"The answer is an array of numbers of shape {wanted.shape}, and this is {_short(answer)}."
+        if given.ndim == 0:
+            return f"The answer is {wanted.size} numbers, of shape {wanted.shape}, and this is a single one."
         if given.shape != wanted.shape:
             return f"The answer has shape {wanted.shape}, and this has shape {given.shape}."
         if not np.isfinite(given).all():
@@ -112,7 +114,7 @@ def array(truth, tolerance, mistakes=()):
     return judge
 
 
-def members(truth, what, missing, extra):
+def members(truth, what, missing, extra, mistakes=()):
     """Judge a set of whole numbers or of texts, in any order.
 
     Parameters
@@ -123,6 +125,8 @@ def members(truth, what, missing, extra):
         What a member is, in the plural, as "indices".
     missing, extra : str
         What to say where some are missing, and where some do not belong.
+    mistakes : sequence of (callable, str)
+        Functions that return likely wrong members, and what to say of each.
 
     Returns
     -------
@@ -139,6 +143,9 @@ def members(truth, what, missing, extra):
         wanted = {_plain(each) for each in truth()}
         if given == wanted:
             return None
+        for mistake, words in mistakes:
+            if given == {_plain(each) for each in mistake()}:
+                return words
         if given - wanted:
             some = ", ".join(sorted(map(str, given - wanted))[:5])
             return f"{extra} Look again at {some}."

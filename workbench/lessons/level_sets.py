@@ -184,15 +184,15 @@ EXERCISES = (
         judge=choice(
             "b",
             {
-                "a": "A point at 3 is near the mean, 1.8. But how many nominal points come near 3? Look "
-                "at the curve there.",
+                "a": "3 is unusual: it lies in the valley between the humps. But is it more unusual than 8? "
+                "Compare f₀(3) with f₀(8).",
                 "c": "Both are unusual, but not equally: compare f₀(3) with f₀(8).",
             },
         ),
         because="f₀(3) is 0.003 and f₀(8) is 0.00008. Lower density, smaller p-value, more unusual. But 3 is "
         "the "
-        "interesting one: every single interval that accepts both humps accepts it, and the p-value, "
-        "0.003, does not.",
+        "interesting one: every single interval that accepts both humps accepts 3 as well, while "
+        "its p-value, 0.003, raises an alarm at α = 1%.",
         hint="A point is more unusual if fewer nominal points have a density as low as its own: compare "
         "`TWO_HUMPS.p_value([[3.0], [8.0]])`.",
         words="p-values order points as densities do.",

@@ -238,6 +238,10 @@ def _words(level, rule, found, false, n_faulty):
     return words + f"Promised is a false share of {level:g} at most on average over repetitions, not in each."
 
 
+def _discovered():
+    return np.flatnonzero(false_discovery_control(P_VALUES) <= 0.1)
+
+
 EXERCISES = (
     Exercise(
         judge=number(
@@ -263,11 +267,23 @@ EXERCISES = (
     ),
     Exercise(
         judge=members(
-            lambda: np.flatnonzero(false_discovery_control(P_VALUES) <= 0.1),
+            _discovered,
             "indices",
             "Go on to the last p-value in the order that is below the line; all before it count, also one "
             "that is above the line.",
             "Is there any p-value from there on that is below the line, 0.1 times its place over 8?",
+            [
+                (lambda: _discovered() + 1, "The right rows. But count them from 0, as the question does."),
+                (
+                    lambda: [P_VALUES[i] for i in _discovered()],
+                    "These are their p-values. Where are they in the list?",
+                ),
+                (
+                    lambda: np.flatnonzero(np.array(P_VALUES) <= 0.1),
+                    "That compares each p-value with 0.1: an alarm at level 10%. The line of the procedure "
+                    "rises, from 0.1/8 for the smallest.",
+                ),
+            ],
         ),
         because="In order: .003, .011, .040, .045, .090, ... against .0125, .0250, .0375, .0500, .0625, "
         "... The last one below the line is the fourth, .045. So four are declared, and .040 too, "

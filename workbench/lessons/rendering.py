@@ -28,6 +28,9 @@ FONTS = """<script type="text/x-mathjax-config">MathJax.Hub.Config({"HTML-CSS":
 {availableFonts: [], preferredFont: null, imageFont: null, webFont: "STIX-Web"}});</script>"""
 """The fonts that come with MathJax here."""
 
+# A progress bar needs a kernel. Without one it would stand at 0%.
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
 # It warns of running over TCP at each start.
 QUIET = "--IPKernelApp.log_level=ERROR"
 
@@ -107,7 +110,7 @@ def run(path, timeout=600):
     megabytes = int(notebook.cells[-1].outputs[0]["text"]) / 1024
     notebook.cells = notebook.cells[1:-1]
     _number_from_one(notebook)
-    notebook.metadata.pop("widgets", None)
+    _drop_widgets(notebook)
     return notebook, seconds, megabytes
 
 
@@ -172,6 +175,14 @@ def _number_from_one(notebook):
             for output in cell.outputs:
                 if "execution_count" in output:
                     output["execution_count"] = cell.execution_count
+
+
+def _drop_widgets(notebook):
+    """Leave out what only a kernel can draw."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [each for each in cell.outputs if WIDGET not in each.get("data", {})]
+    notebook.metadata.pop("widgets", None)
 
 
 def _markdown(text):

@@ -22,8 +22,9 @@ def log_log(curves, x_label, y_label):
     plotly.graph_objects.Figure
     """
     figure = go.Figure()
-    for name, (x, y) in curves.items():
-        figure.add_trace(go.Scatter(x=x, y=y, mode="lines+markers", name=name))
+    for i, (name, (x, y)) in enumerate(curves.items()):
+        marker = {"size": 8, "color": COLOURS[i % len(COLOURS)], "symbol": SYMBOLS[i % len(SYMBOLS)]}
+        figure.add_trace(go.Scatter(x=x, y=y, mode="lines+markers", name=name, marker=marker))
     figure.update_xaxes(type="log", title=x_label)
     figure.update_yaxes(type="log", title=y_label)
     return figure.update_layout(template="plotly_white", width=860, height=500)
