@@ -152,7 +152,7 @@ def false_alarm_table(
                 limit = learned.theorem3_corrected(m, n, cover, delta, radii=len(rho))
                 add("Theorem 3 corrected", limit, ALL, COVER, **margin)
                 limit = learned.theorem3_printed(m, n, cover, delta)
-                add("Theorem 3 as printed", limit, ALL, "false for m > 1", proved=m == 1, **margin)
+                add("Theorem 3 as printed", limit, ALL, "false for all m at once", proved=m == 1, **margin)
 
     columns = ["bound", "false_alarm", "m", "points", "rho", "region", "holds", "assumes", "proved"]
     table = pd.DataFrame(rows, columns=columns).set_index("bound")

@@ -32,7 +32,7 @@ def points_needed(target, *, alpha, delta, log_covering=None, radii=1, method="t
     radii : int, default 1
         Length of the grid that rho was chosen from, for the corrected form.
     method : {"theorem3_corrected", "theorem3_printed", "clopper_pearson", "dkw"}
-        The last two are for scores that g was not trained on. The printed form is false for m > 1.
+        The last two are for scores that g was not trained on. The printed form is false for all m at once.
 
     Returns
     -------
