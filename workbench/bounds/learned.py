@@ -18,11 +18,10 @@ from .order_statistics import clopper_pearson, upper_limit
 
 
 def theorem3_printed(m, n, log_covering, delta):
-    """Theorem 3 of the paper as printed: ``(m-1)/n + (2/n) (k + log2(n/delta))``.
+    """Theorem 3 of the paper as printed, false for all m at once: ``(m-1)/n + (2/n) (k + log2(n/delta))``.
 
     Claimed for ``P{g < g^(m) - 2 gamma}``, all m and all g in a class F at once, with probability 1 -
-    delta, where ``k = ceil(log2 N(gamma, F, 2n))``. That is false for all m at
-    once, and true for m = 1. Kept to be compared with.
+    delta, where ``k = ceil(log2 N(gamma, F, 2n))``. It is true for m = 1. Kept to be compared with.
 
     Parameters
     ----------
