@@ -10,6 +10,7 @@ _HOMES = {
     "load": ".persistence",
     "load_dataset": ".datasets",
     "score_chunks": ".chunks",
+    "to_onnx": ".export",
 }
 _ROOMS = (
     "adapters",
@@ -21,6 +22,7 @@ _ROOMS = (
     "expansions",
     "explanations",
     "explorer",
+    "export",
     "kernels",
     "labs",
     "lessons",

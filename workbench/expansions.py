@@ -111,7 +111,7 @@ class KernelExpansion:
         for dtype, weight in ((np.float64, self._l1), (np.float32, at_stake)):
             if self._relative_rounding(dtype) * weight <= ACCURACY[dtype] * largest:
                 self._products[dtype] = np.ascontiguousarray(exponents, dtype), weights.astype(dtype)
-        if np.float64 in self._products:
+        if self.by_products:
             self.rounding = self._l1 * self._relative_rounding(np.float64)
         else:
             self._differences = Y, weights
@@ -132,6 +132,11 @@ class KernelExpansion:
         """
         g, rounding = self._in_blocks(X, self._score_with_rounding, 2)
         return g, rounding
+
+    @property
+    def by_products(self):
+        """Whether exponents come from products; they come from differences where these lose too much."""
+        return np.float64 in self._products
 
     @property
     def difference_rounding(self):
@@ -176,7 +181,7 @@ class KernelExpansion:
 
     def _score_with_rounding(self, X, K):
         weights, squares = self._fill(K, X)
-        if np.float64 not in self._products:
+        if not self.by_products:
             return self._sum(K, weights), np.full(len(X), self.rounding)
         s, d = self.centres.shape
         u = UNIT_ROUNDOFF[K.dtype.type]
@@ -197,7 +202,7 @@ class KernelExpansion:
         left = np.empty((X.shape[1] + 2, len(X)))  # with long rows, for short ones are slow
         Z = left[:-2]
         squares = self._centred(X, Z)
-        if np.float64 not in self._products:
+        if not self.by_products:
             Y, weights = self._differences
             cdist(Z.T, Y, "sqeuclidean", out=K)
             np.negative(K, out=K)
