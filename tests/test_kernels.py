@@ -34,6 +34,25 @@ def test_rbf_far_from_the_origin_and_at_extreme_scales(X):
     assert rbf(np.array([[1e308]]), np.array([[-1e308]]), 1.0).item() == 0.0
 
 
+@pytest.mark.parametrize("sigma", [0.7, 1e-3])
+def test_rbf_loses_no_digit_far_from_the_origin(X, sigma):
+    """Differences of these points are exact, and so are the distances."""
+    X = np.round(X * 64) / 64
+    np.testing.assert_array_equal(rbf(X + 2.0**30, X + 2.0**30, sigma), rbf(X, X, sigma))
+    np.testing.assert_array_equal(rbf(X * 2.0**-900, X * 2.0**-900, sigma * 2.0**-900), rbf(X, X, sigma))
+
+
+def test_rbf_is_zero_out_of_reach_and_never_denormal():
+    x = np.linspace(0, 40, 4001)[:, None]
+    K = rbf(x, np.zeros((1, 1)), 1.0)[:, 0]
+    within = x[:, 0] ** 2 <= 700
+    np.testing.assert_allclose(K[within], np.exp(-(x[within, 0] ** 2)), rtol=1e-12)
+    assert np.all(K[within] > np.finfo(float).tiny)
+    np.testing.assert_array_equal(K[~within], 0.0)
+    assert (~within).any()
+    assert rbf(np.empty((0, 2)), np.zeros((3, 2)), 1.0).shape == (0, 3)
+
+
 def test_products(X, rng, limit):
     K = oracles.gram(X, 1.3)
     beta = rng.normal(size=80)

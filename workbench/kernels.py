@@ -20,13 +20,16 @@ DENSE_LIMIT = 5000
 BLOCK_BYTES = 2**25
 """Memory for one block of a kernel product; about what the caches of one core still serve well."""
 
+LEAST_EXPONENT = -700.0
+"""From -708 on exponentials are denormal or 0, and take up to two hundred times as long."""
+
 
 def rbf(X, Y, sigma):
     """Gram matrix of the RBF kernel.
 
-    Distances come from coordinate differences, not from ``|x|^2 + |y|^2 - 2 x'y``: the latter
-    loses all digits on data far from the origin, and an entry would depend on the block it is
-    computed in.
+    Distances come from coordinate differences of the points as they are, not from
+    ``|x|^2 + |y|^2 - 2 x'y``: the latter loses all digits on data far from the origin, and an entry would
+    depend on the block it is computed in. A value below ``exp(-700)``, about 1e-304, is 0.
 
     Parameters
     ----------
@@ -39,10 +42,18 @@ def rbf(X, Y, sigma):
     -------
     array of shape (p, q), entries in [0, 1]
     """
-    # Scaling first keeps the squares of huge or tiny data from overflowing or vanishing.
-    K = cdist(X / sigma, Y / sigma, "sqeuclidean")
-    np.negative(K, out=K)
-    return np.exp(K, out=K)
+    # Scaling first keeps the squares of huge or tiny data from overflowing or vanishing; by a power of two
+    # it loses no digit, where X / sigma loses as many as the data have before those that differ.
+    mantissa, exponent = np.frexp(sigma)
+    K = cdist(np.ldexp(X, -exponent), np.ldexp(Y, -exponent), "sqeuclidean")
+    K *= -1 / mantissa**2
+    if K.min(initial=0.0) >= LEAST_EXPONENT:
+        return np.exp(K, out=K)
+    within = K >= LEAST_EXPONENT
+    np.maximum(K, LEAST_EXPONENT, out=K)
+    np.exp(K, out=K)
+    K *= within
+    return K
 
 
 def kernel_sum(X, centres, coefficients, sigma):
