@@ -350,6 +350,14 @@ def with_value_at(row, column, value):
         ({"alpha": 0.0}, "alpha must be a false-alarm level strictly between 0 and 1, got 0.0"),
         ({"alpha": 1}, "got 1"),
         ({"anchor": -3.0}, "anchor must be a multiplicity .* got -3.0"),
+        ({"anchor": 1e300}, r"anchor must be .* at most 1e\+15, .* got 1e\+300"),
+        ({"C": 1e300}, r"C must be at most 1e\+30, .* got 1e\+300"),
+        ({"sigma": 10**400}, "sigma must be a positive finite number, got 1000"),
+        ({"loss": np.ones(2)}, "loss must be one of"),
+        ({"calibration": np.ones(2)}, "calibration must be one of"),
+        ({"k": True}, "k must be a whole number of neighbours, at least 1, got True"),
+        ({"random_state": -1}, r"random_state must be a whole number from 0 to 2\*\*32 - 1, .* got -1"),
+        ({"random_state": "x"}, "random_state must be .* got 'x'"),
         ({"anchor": "yes"}, "anchor must be a multiplicity .* got 'yes'"),
         (
             {"calibration": "jackknife"},
@@ -380,13 +388,33 @@ def test_bad_parameters(parameters, message):
         (X_OK[:3], "too few points"),
         (X_OK[:, 0], "Expected 2D array, got 1D array"),
         (np.ones((60, 2)), "mean 20-NN distance of distinct training points, but all of them are equal"),
+        (X_OK * 1e301, "X holds values up to .*e\\+301, and distances .* overflow"),
+        (X_OK * 1j, "Complex data not supported: X must hold real numbers, got complex128"),
+        ([[10**400, 1]] * 60, "X must hold numbers only, but int too large"),
         ([["a", "b"]] * 60, "X must hold numbers only, but could not convert string to float: 'a'"),
     ],
-    ids=["nan", "inf", "empty", "one row", "three rows", "1-D", "all equal", "strings"],
+    ids=[
+        "nan",
+        "inf",
+        "empty",
+        "one row",
+        "three rows",
+        "1-D",
+        "all equal",
+        "huge",
+        "complex",
+        "10**400",
+        "strings",
+    ],
 )
 def test_bad_data(X, message):
     with pytest.raises(ValueError, match=message):
         RankAD().fit(X)
+
+
+def test_no_table_at_all():
+    with pytest.raises(TypeError, match=r"X must hold numbers only, but .* not 'dict'"):
+        RankAD().fit({})
 
 
 def test_bad_input_at_predict(X):

@@ -39,7 +39,7 @@ class CalibratedDetector(OutlierMixin, BaseEstimator):
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
         check_alpha(self.alpha)
-        if self.calibration not in self._calibrations:
+        if not isinstance(self.calibration, str) or self.calibration not in self._calibrations:
             raise ValueError(
                 f"calibration must be one of {', '.join(self._calibrations)}, got {self.calibration!r}."
             )

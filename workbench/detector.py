@@ -5,14 +5,13 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from . import persistence, ranksvm
 from .calibration import CALIBRATIONS
 from .neighbors import check_k, largest_k, mean_distance, ranks
 from .preferences import check_edges, check_m, quantize
 from .scoring import KernelDetector
-from .validation import check_points, repeat_rows
+from .validation import check_points, random_generator, repeat_rows
 
 DEFAULT_K = 20
 BANDWIDTHS = {"auto": 0.5, "D_K": 1.0}
@@ -178,7 +177,7 @@ class RankAD(KernelDetector):
         """
         self._start_fit()
         X = repeat_rows(check_points(self, X, reset=True), sample_weight)
-        rng = check_random_state(self.random_state)
+        rng = random_generator(self.random_state)
         n = len(X)
         held_out = self._split_rows(n, rng, hold_out=self.calibration == "split")
         X_train = X[self.train_index_]
@@ -212,18 +211,20 @@ class RankAD(KernelDetector):
             )
 
         # (c) The RankSVM problem, Eq. 5.
-        self.sigma_, self.C_ = self._resolve_sigma_and_C(X_train, anchor)
+        sigma, C = self._resolve_sigma_and_C(X_train, anchor)
         self.solution_ = ranksvm.solve(
             X_train,
             self.levels_,
-            sigma=self.sigma_,
-            C=self.C_,
+            sigma=sigma,
+            C=C,
             loss=self.loss,
             anchor=anchor,
             solver=self.solver,
             tol=self.tol,
             callback=callback,
         )
+
+        self.sigma_, self.C_ = float(sigma), float(C)
 
         # (d) Sort the scores that p-values are read from.
         # Without its own term, as if it had been left out; k(x, x) = 1.

@@ -49,7 +49,7 @@ def check_edges(edges):
     """Return `edges` as a float array, or raise a ValueError that says what is wrong."""
     try:
         array = np.atleast_1d(np.asarray(edges, dtype=float))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.array([np.nan])
     valid = array.ndim == 1 and array.size and np.all(np.isfinite(array))
     if not valid or array[0] <= 0 or array[-1] >= 1 or np.any(np.diff(array) <= 0):

@@ -141,12 +141,13 @@ class RankADCV(RankAD):
             raise ValueError(
                 f"cv_tol must be a relative gap between 0 and 1, got {self.cv_tol!r}. 1e-3 is the default."
             )
-        if self.search not in SEARCHES:
+        if not isinstance(self.search, str) or self.search not in SEARCHES:
             raise ValueError(f"search must be one of {', '.join(SEARCHES)}, got {self.search!r}.")
         if not isinstance(self.criterion, str) or self.criterion not in CRITERIA:
             raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}, got {self.criterion!r}.")
         folds = self._folds(X)
-        sigmas = self._D_K(X) * factors
+        with np.errstate(over="ignore", under="ignore"):  # solving refuses what comes of it
+            sigmas = self._D_K(X) * factors
         tried = {}
 
         def evaluate(rows, columns):
@@ -229,9 +230,13 @@ class RankADCV(RankAD):
         ]
 
     def _grid(self, name):
-        values = np.unique(np.asarray(getattr(self, name), dtype=float))
+        given = getattr(self, name)
+        try:
+            values = np.unique(np.asarray(given, dtype=float))
+        except (ValueError, TypeError, OverflowError):
+            values = np.empty(0)
         if values.size == 0 or not (np.isfinite(values) & (values > 0)).all():
-            raise ValueError(f"{name} must be positive finite numbers, one or more, got {values.tolist()}.")
+            raise ValueError(f"{name} must be positive finite numbers, one or more, got {given!r}.")
         return values
 
     def _write_down(self, tried, sigmas, Cs, best):

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
+
+LARGEST = 2.0**1000
+"""Of points to fit. Distances between larger ones, or sums of them, overflow."""
 
 
 def check_points(estimator, X, *, reset, keep_float32=False):
@@ -26,7 +30,9 @@ def check_points(estimator, X, *, reset, keep_float32=False):
     Raises
     ------
     ValueError
-        For text, missing or infinite values, too few points, or other features than in ``fit``.
+        For text, missing, infinite or huge values, too few points, or other features than in ``fit``.
+    TypeError
+        For what is no table of numbers at all.
     """
     try:
         X = validate_data(
@@ -37,10 +43,17 @@ def check_points(estimator, X, *, reset, keep_float32=False):
             ensure_all_finite=False,
             ensure_min_samples=1 + reset,
         )
-    except ValueError as error:
-        if "could not convert string" not in str(error):
+    except (ValueError, TypeError, OverflowError) as error:
+        text = str(error)
+        if "Complex data not supported" in text:
+            raise ValueError(
+                f"Complex data not supported: X must hold real numbers, got {np.asarray(X).dtype}. Real and "
+                "imaginary parts may be columns of their own."
+            ) from None
+        if isinstance(error, ValueError) and "could not convert string" not in text:
             raise
-        raise ValueError(f"X must hold numbers only, but {error}. Encode or drop columns of text.") from None
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"X must hold numbers only, but {text}. Encode or drop columns of text.") from None
     bad = ~np.isfinite(X)
     if bad.any():
         row, column = np.argwhere(bad)[0]
@@ -49,6 +62,11 @@ def check_points(estimator, X, *, reset, keep_float32=False):
             f"X contains {bad.sum()} missing or infinite values (NaN or inf), the first, "
             f"{X[row, column]}, in row {row} of column {name!r}. Drop these rows or fill them in, for "
             "example with sklearn.impute.SimpleImputer."
+        )
+    if reset and (largest := np.abs(X).max()) > LARGEST:
+        raise ValueError(
+            f"X holds values up to {largest:.3g}, and distances of points beyond {LARGEST:.3g} overflow. "
+            "Rescale the features."
         )
     return X
 
@@ -91,3 +109,14 @@ def repeat_rows(X, sample_weight):
             f"The sum of sample_weight is {counts.sum()}, all other rows having weight zero: give 2 or more."
         )
     return np.repeat(X, counts, axis=0)
+
+
+def random_generator(random_state):
+    """Return the RandomState that `random_state` stands for, or raise a ValueError that names it."""
+    try:
+        return check_random_state(random_state)
+    except (ValueError, TypeError, OverflowError):
+        raise ValueError(
+            "random_state must be a whole number from 0 to 2**32 - 1, a numpy.random.RandomState or None, "
+            f"got {random_state!r}."
+        ) from None

@@ -5,13 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..calibration import CalibratedDetector
 from ..chunks import by_blocks
 from ..neighbors import check_k
-from ..validation import check_points
+from ..validation import check_points, random_generator
 
 DEFAULT_K = 20
 LOWEST = np.finfo(float).min
@@ -85,7 +84,7 @@ class Detector(CalibratedDetector, ABC):
         """
         self._start_fit()
         X = check_points(self, X, reset=True)
-        rng = check_random_state(self.random_state)
+        rng = random_generator(self.random_state)
         held_out = self._split_rows(len(X), rng, hold_out=self._holds_out())
         self._train(X[self.train_index_], rng)
         scores = self._scores(X[held_out]) if len(held_out) else self._training_scores(X)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 from joblib import Parallel, delayed
 
 from ..threads import one_blas_thread
@@ -44,6 +45,7 @@ def path(X, levels, *, sigmas, Cs, loss="hinge", anchor=0.0, tol=1e-6, n_jobs=No
         As :func:`workbench.ranksvm.solve`, before anything is solved.
     """
     check_tol(tol)
+    _check_n_jobs(n_jobs)
     Cs = sorted(Cs)
     for sigma in sigmas:
         for C in Cs:
@@ -52,6 +54,12 @@ def path(X, levels, *, sigmas, Cs, loss="hinge", anchor=0.0, tol=1e-6, n_jobs=No
     rows = (delayed(_row)(X, levels, sigma, Cs, settings, tol) for sigma in sigmas)
     solved = Parallel(n_jobs=n_jobs, return_as="generator")(rows)
     return _flat(sigmas, Cs, solved, tol)
+
+
+def _check_n_jobs(n_jobs):
+    is_whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (is_whole and n_jobs != 0):
+        raise ValueError(f"n_jobs must be a number of processes, -1 for one a core, or None, got {n_jobs!r}.")
 
 
 def _flat(sigmas, Cs, solved, tol):

@@ -32,6 +32,9 @@ from ..preferences import n_pairs, pairs
 from .windows import pair_sums
 
 LOSSES = ("hinge", "squared_hinge")
+LARGEST_ANCHOR = 1e15
+LARGEST_C = 1e30
+"""Far beyond any price that matters; squares of the weights stay far from overflow."""
 
 
 @dataclass(frozen=True)
@@ -211,16 +214,23 @@ def make_problem(X, levels, *, sigma, C, loss="hinge", anchor=0.0):
     for name, value in (("sigma", sigma), ("C", C)):
         if not (is_real(value) and 0 < value < np.inf):
             raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
-    if not np.isfinite(np.abs(X).max() / sigma):
+    if C > LARGEST_C:
+        raise ValueError(
+            f"C must be at most {LARGEST_C:g}, beyond which squares of weights overflow, got {C!r}."
+        )
+    with np.errstate(over="ignore"):
+        largest = np.abs(X).max() / float(sigma)
+    if not np.isfinite(largest):
         raise ValueError(
             f"sigma={sigma:g} is so small beside values up to {np.abs(X).max():g} that their ratio "
             "overflows. Raise sigma or rescale X."
         )
-    if loss not in LOSSES:
+    if not isinstance(loss, str) or loss not in LOSSES:
         raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {loss!r}.")
-    if not (is_real(anchor) and 0 <= anchor < np.inf):
+    if not (is_real(anchor) and 0 <= anchor <= LARGEST_ANCHOR):
         raise ValueError(
-            f"anchor must be a multiplicity >= 0 (0 leaves the point at infinity out), got {anchor!r}."
+            f"anchor must be a multiplicity >= 0 (0 leaves the point at infinity out) and at most "
+            f"{LARGEST_ANCHOR:g}, beyond which rounding leaves nothing of the pairs, got {anchor!r}."
         )
     _, levels = np.unique(levels, return_inverse=True)
     return RankSVMProblem(KernelMatrix(X, float(sigma)), levels, float(C), loss, float(anchor))
@@ -238,5 +248,11 @@ def check_tol(tol):
 
 
 def is_real(value):
-    """Whether a value is a plain real number, which a bool is not."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    """Whether a value is a plain real number that a float can be, which a bool is not."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
