@@ -1,11 +1,14 @@
 import errno
+import gzip
 import io
 import os
 import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -117,6 +120,16 @@ BAD = {
     "empty.csv": "",
     "latin.csv": "a,b\n" + "1,2\n" * 400 + "1,\udce9\n",
     "data.xlsx": "a,b\n1,2\n",
+    "names.csv": "a,b\n",
+    "semicolons.csv": "a;b\n1;2\n",
+    "twice.csv": "a,b,b\n1,2,3\n",
+    "longer.csv": "a,b\n1,2\n1,2,3\n",
+    "commas.csv": 'a,b\n"1,5",2\n',
+    "quote.csv": 'a,b\n1,"2\n',
+    "latin_header.csv": "a,b,\udce9\n1,2,3\n",
+    "utf16.csv": "\udcff\udcfea\0,\0b\0\n\0001\0,\0002\0\n\0",
+    "nul.csv": "a,b\n1,2\n1,\0002\n",
+    "nul.csv.gz": "a,b\n1,2\n",
 }
 
 
@@ -132,15 +145,30 @@ BAD = {
         ("latin.csv", "row 400 (line 402) is not UTF-8 text (byte 0xe9)"),
         ("data.xlsx", "is of no kind that is read here"),
         ("nowhere.csv", "does not exist"),
+        ("names.csv", "has a line of column names, and no row in the line below it"),
+        (
+            "semicolons.csv",
+            "lacks 2 of the columns that the model was fitted on: 'a', 'b'. Its columns are 'a;b'",
+        ),
+        ("twice.csv", "has more than one column named 'b'"),
+        ("longer.csv", "row 1 (line 3) holds 3 values, and there are 2 columns"),
+        ("commas.csv", "row 0 (line 2), column 'a', holds '1,5', which is not a finite number"),
+        ("quote.csv", "row 0 (line 2) cannot be read as comma-separated values"),
+        ("latin_header.csv", "the header is not UTF-8 text (byte 0xe9)"),
+        ("utf16.csv", "holds NUL bytes, as UTF-16 does. Save the file as UTF-8 text"),
+        ("nul.csv", "row 1 (line 3), column 'b', holds '\\x002', which is not a finite number"),
+        ("nul.csv.gz", "is not a whole gzip file"),
+        ("folder.csv", "is a directory"),
     ],
 )
 def test_unusable_data_end_in_a_sentence_and_leave_nothing(data, message, folder, small_chunks):
     if data in BAD:
         (folder / data).write_bytes(BAD[data].encode(errors="surrogateescape"))
+    (folder / "folder.csv").mkdir()
     before = names(folder)
     outcome = score(folder, data=data)
     assert outcome.exit_code == 2
-    assert message in outcome.output
+    assert message in outcome.stderr
     assert "Traceback" not in outcome.output
     assert names(folder) == before
 
@@ -153,6 +181,8 @@ def test_unusable_data_end_in_a_sentence_and_leave_nothing(data, message, folder
         (["--overwrite"], "data.csv", "is what is read"),
         ([], "missing/out.csv", "its folder is missing"),
         ([], "folder.csv", "it is a folder"),
+        ([], "data.csv/out.csv", "its folder is missing"),
+        ([], "x" * 300 + ".csv", "of the result is too long"),
         (["--alpha", "0"], "out.csv", "Invalid value"),
         (["--fdr", "1"], "out.csv", "Invalid value"),
     ],
@@ -166,6 +196,51 @@ def test_unusable_results_and_options(options, out, message, folder):
     assert message in outcome.output
     assert names(folder) == before
     assert (folder / "there.csv").read_text() == "mine"
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(folder):
+    text = (folder / "data.csv").read_bytes()
+    expected = whole(folder)
+    (folder / "marked.csv").write_bytes(b"\xef\xbb\xbf" + text)
+    assert score(folder, data="marked.csv").exit_code == 0
+    assert (folder / "out.csv").read_bytes() == expected
+
+
+@pytest.mark.parametrize("place", ["header", "row", "compressed"])
+def test_a_line_without_end_takes_little_memory(place, folder):
+    long = b"1" * 50_000_000
+    if place == "header":
+        data = "long.csv"
+        (folder / data).write_bytes(long)
+    elif place == "row":
+        data = "long.csv"
+        (folder / data).write_bytes(b"a,b\n" + long)
+    else:
+        data = "long.csv.gz"
+        (folder / data).write_bytes(gzip.compress(b"a,b\n1,2\n" + long, 1))
+    del long
+    tracemalloc.start()
+    try:
+        outcome = score(folder, data=data)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert outcome.exit_code == 2
+    assert "is longer than 4194304 bytes" in outcome.stderr
+    assert peak < 25_000_000
+    assert names(folder) == sorted(["data.csv", "model", data])
+
+
+@pytest.mark.parametrize("kind", [errno.EROFS, errno.EACCES, errno.ENOSPC])
+def test_a_folder_that_takes_no_files(kind, folder, monkeypatch):
+    def refuse(path, *_, **__):
+        raise OSError(kind, os.strerror(kind), str(path))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    outcome = score(folder)
+    assert outcome.exit_code == 2
+    assert f"cannot be made: {os.strerror(kind)}. Choose another place for the result." in outcome.stderr
+    assert names(folder) == ["data.csv", "model"]
 
 
 def test_a_result_is_replaced_when_asked(folder):

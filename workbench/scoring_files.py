@@ -28,6 +28,7 @@ from .pvalues import check_alpha
 FORMAT = "rankad-workbench-scores-1"
 
 _MANIFEST = "manifest.json"
+_LONGEST_NAME = 255 - len("..00000000.part")  # in bytes: most systems' limit, less what `replacing` adds
 _ENDS = 2**20  # bytes at either end of the data that the fingerprint looks at
 
 
@@ -153,6 +154,8 @@ def largest_rejected(tally, q):
 
 
 def _check_out(out, overwrite, inputs):
+    if len(os.fsencode(out.name)) > _LONGEST_NAME:
+        raise ValueError(f"The name {out.name[:40]}... of the result is too long. Choose a shorter one.")
     if out.suffix not in (".csv", ".parquet"):
         raise ValueError(f"The result can be a file .csv or .parquet, and not {out}.")
     if out.is_dir() or not out.parent.is_dir():
@@ -178,7 +181,7 @@ def _fingerprint(path):
 def working_folder(out):
     """Path of the folder that holds finished chunks until `out` is written."""
     out = Path(out)
-    return out.with_name(out.name + ".partial")
+    return out.parent / (out.name + ".partial")
 
 
 def _working_folder(out, manifest):
@@ -196,7 +199,13 @@ def _working_folder(out, manifest):
                 f"{folder} is in the way: it would hold unfinished work, but is something else. Move it."
             )
         shutil.rmtree(folder)
-    folder.mkdir()
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise OSError(
+            f"The folder {folder}, which holds unfinished work, cannot be made: {error.strerror}. Choose "
+            "another place for the result."
+        ) from error
     with replacing(folder / _MANIFEST) as file:
         file.write(json.dumps(manifest, indent=1).encode())
     return folder

@@ -46,6 +46,8 @@ class CsvTable:
             header = self._read_line(stream)
             self._body = stream.tell()
             first = self._read_line(stream)
+        if b"\0" in header:
+            raise ValueError(f"{path} holds NUL bytes, as UTF-16 does. Save the file as UTF-8 text.")
         if not header.strip():
             raise ValueError(f"{path} is empty: its first line must name the columns.")
         if not first.strip():
@@ -105,7 +107,8 @@ class CsvTable:
         except ImportError:
             return None
         lines = lines.replace(b"\r\n", b"\n").removesuffix(b"\r")
-        if b"\r" in lines:
+        # pyarrow takes a quotation mark without its fellow where the text ends.
+        if b"\r" in lines or lines.count(b'"') % 2:
             return None
         chosen = [str(i) for i in self._chosen]
         try:
