@@ -222,7 +222,7 @@ def test_columns_that_pandas_named_by_position(tmp_path):
     [
         ("a,é\n1,2\n".encode("latin-1"), r"the header is not UTF-8 text \(byte 0xe9\)"),
         ("a,b\n1,2\n3,é\n".encode("latin-1"), r"row 1 \(line 3\) is not UTF-8 text \(byte 0xe9\)\. Save"),
-        ("a,b\n1,2\n".encode("utf-16"), r"the header is not UTF-8 text \(byte 0xff\)"),
+        ("a,b\n1,2\n".encode("utf-16"), r"holds NUL bytes, as UTF-16 does\. Save the file as UTF-8"),
     ],
 )
 def test_other_encodings(content, message, tmp_path):

@@ -20,6 +20,7 @@ PACKAGE = Path(__file__).resolve().parent
 START = "00_start_here.ipynb"
 DASHBOARD = "dashboard.ipynb"
 EXISTING = click.Path(exists=True, dir_okay=False)
+STOPPED = 128 + signal.SIGINT
 RATE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
@@ -29,7 +30,19 @@ class RefusedError(click.ClickException):
     exit_code = 2
 
 
-@click.group()
+class Stoppable(click.Group):
+    """Commands that end on Ctrl-C with a word and the exit code that shells know it by."""
+
+    def invoke(self, context):
+        """Run a command."""
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt:
+            click.echo("\nStopped.", err=True)
+            context.exit(STOPPED)
+
+
+@click.group(cls=Stoppable)
 @click.version_option(package_name="rankad-workbench")
 @click.pass_context
 def main(context):
@@ -145,7 +158,7 @@ def score(model, data, out, alpha, fdr, overwrite):
         raise RefusedError(f"{error} {kept}" if folder.exists() else str(error)) from error
     except KeyboardInterrupt:
         click.echo(f"Stopped. {kept}", err=True)
-        sys.exit(130)
+        sys.exit(STOPPED)
     if found.unused:
         click.echo(f"Columns not used: {', '.join(found.unused)}.", err=True)
     discoveries = "" if fdr is None else f", {found.discoveries} discoveries"
@@ -260,7 +273,7 @@ def _run(command, environment=None):
     try:
         return subprocess.run(command, env=environment, check=False).returncode
     except KeyboardInterrupt:  # the server had it too, and has asked its own question if it has one
-        return 130
+        return STOPPED
 
 
 def _notebooks():

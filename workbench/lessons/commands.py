@@ -28,13 +28,13 @@ def lessons(notebooks, numbers, render, solve):
 
 
 def _make_pages(notebooks, out, chosen):
-    from nbclient.exceptions import CellExecutionError
+    from nbclient.exceptions import CellExecutionError, DeadKernelError
 
     from .rendering import render
 
     try:
         render(notebooks, out, chosen, report=click.echo)
-    except (OSError, CellExecutionError) as error:
+    except (OSError, CellExecutionError, DeadKernelError) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
         click.echo(f"\nStopped. The pages made so far are in {out}.", err=True)

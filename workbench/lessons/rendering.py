@@ -104,8 +104,20 @@ def run(path, timeout=600):
     new = nbformat.v4.new_code_cell
     notebook.cells = [new(BEFORE), *notebook.cells, new(AFTER)]
     started = time.perf_counter()
-    place = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(notebook, timeout=timeout, resources=place, extra_arguments=[QUIET]).execute()
+    client = NotebookClient(
+        notebook,
+        timeout=timeout,
+        shutdown_kernel="immediate",
+        resources={"metadata": {"path": str(path.parent)}},
+        extra_arguments=[QUIET],
+    )
+    try:
+        client.execute()
+    except AssertionError as error:
+        # nbclient answers Ctrl-C by ending the kernel, and stumbles when it finds none to end.
+        if client.km is None:
+            raise KeyboardInterrupt from error
+        raise
     seconds = time.perf_counter() - started
     megabytes = int(notebook.cells[-1].outputs[0]["text"]) / 1024
     notebook.cells = notebook.cells[1:-1]
