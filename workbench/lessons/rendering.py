@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import time
+from asyncio import CancelledError
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -113,8 +114,8 @@ def run(path, timeout=600):
     )
     try:
         client.execute()
-    except AssertionError as error:
-        # nbclient answers Ctrl-C by ending the kernel, and stumbles when it finds none to end.
+    except (AssertionError, RuntimeError, CancelledError) as error:
+        # nbclient answers Ctrl-C by ending the kernel, and stumbles where it then misses it.
         if client.km is None:
             raise KeyboardInterrupt from error
         raise
