@@ -9,10 +9,14 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 
 import pytest
+import tqdm.std as tqdm_module
 
+from workbench import ranksvm
+from workbench.experiments import ledger as ledger_module
 from workbench.experiments.ledger import Ledger, Task
 from workbench.experiments.runner import run, tasks
 
@@ -164,6 +168,59 @@ def test_killed_anywhere_it_goes_on_where_it_was(folder, monkeypatch):
     with sqlite3.connect(path) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert database.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="files are limited in another way here")
+def test_a_full_disk_loses_nothing_that_was_written(folder):
+    path = folder / "out" / "ledger.sqlite"
+    full = """
+import os, resource, sys
+from workbench import cli
+from workbench.experiments import commands
+commands.EXPERIMENTS["table2"] = ("experiments.counting",)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)),) * 2)
+cli.main()
+"""
+    asked = ["reproduce", "table2", "--runs", "60", "--jobs", "1", "--out", str(folder / "out")]
+
+    def reproduce(limit):
+        command = [sys.executable, "-c", full, str(limit), *asked]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    outcome = reproduce(40_000)
+    assert outcome.returncode == 1
+    assert "ledger.sqlite could not be written or read" in outcome.stderr
+    assert "the same command goes on from there" in outcome.stderr
+    assert "Traceback" not in outcome.stderr
+    kept = len(Ledger(path).records(COUNTING))
+    assert 0 < kept < 60
+    assert f"{60 - kept} measured, {kept} in the ledger before" in reproduce(10**9).stdout
+
+
+def test_a_clock_that_goes_backwards(folder, monkeypatch):
+    """Results stay in the order in which they came, and no bar stumbles over negative times."""
+
+    class Backwards(datetime):
+        seconds = 2e9
+
+        @classmethod
+        def now(cls, tz=None):
+            cls.seconds -= 3600
+            return cls.fromtimestamp(cls.seconds, tz)
+
+    monkeypatch.setattr(ledger_module, "datetime", Backwards)
+    monkeypatch.setattr(tqdm_module, "time", lambda: Backwards.now().timestamp())
+    ledger = Ledger(folder / "ledger.sqlite")
+    assert run(tasks(COUNTING), ledger, n_jobs=1, verbose=True).computed == 8
+    records = ledger.records(COUNTING)
+    assert records["finished"].is_monotonic_decreasing
+    assert records["finished"].nunique() == 8
+    assert (records["seconds"] >= 0).all()
+    assert records["seed"].tolist() == list(range(8))
+    assert run(tasks(COUNTING), ledger, n_jobs=1, verbose=True).found == 8
+    with ranksvm.GapBar(1e-6) as bar:
+        for gap in (1.0, 1e-3, 1e-7):
+            bar(ranksvm.Progress(n_iter=1, gap=gap, rank=2))
 
 
 def test_two_runners_share_the_work(folder, monkeypatch):

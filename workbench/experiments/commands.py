@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -50,6 +51,11 @@ def reproduce(names, quick, runs, out, jobs, scheduler):
             click.echo(f"Written: {path}")
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
+    except sqlite3.Error as error:
+        raise click.ClickException(
+            f"The ledger {Path(out) / LEDGER} could not be written or read: {error}. What it held is still "
+            "there: make room, and the same command goes on from there."
+        ) from error
     except KeyboardInterrupt:
         click.echo(
             "\nStopped. What was done is in the ledger; the same command goes on from there.", err=True
