@@ -169,11 +169,11 @@ def refused(error):
     event("refused")
 
 
-def fitted(make, X):
+def fitted(make, X, **options):
     """The fitted detector, or None if it was refused in words."""
     with strictly():
         try:
-            return make().fit(X)
+            return make().fit(X, **options)
         except (ValueError, TypeError) as error:
             refused(error)
             return None
@@ -210,6 +210,20 @@ def test_fit(X, parameters):
 def test_selection(X, parameters):
     few = {"sigma_factors": (0.5, 1.0), "Cs": (0.01,), "cv": 2, "resamples": 0, "random_state": 0}
     detector = fitted(lambda: RankADCV(**few | parameters), X)
+    if detector is not None:
+        sound(detector, X)
+
+
+@examples
+@given(
+    X=numbers(finite=True),
+    weights=st.lists(st.sampled_from([0, 1, 1, 1, 2, 3.0, True, *REALS]), max_size=60),
+    whole=st.booleans(),
+)
+def test_weights(X, weights, whole):
+    if whole:
+        weights = (weights * 60)[: len(X)]
+    detector = fitted(lambda: RankAD(random_state=0), X, sample_weight=weights)
     if detector is not None:
         sound(detector, X)
 

@@ -6,6 +6,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+MOST_ROWS = 10_000_000
+"""That weights may ask for."""
+
 LARGEST = 2.0**1000
 """Of points to fit. Distances between larger ones, or sums of them, overflow."""
 
@@ -96,13 +99,19 @@ def repeat_rows(X, sample_weight):
         raise ValueError(
             f"sample_weight must have a number for each of the {len(X)} rows of X, got shape {weight.shape}."
         )
-    counts = weight.astype(int) if weight.dtype.kind in "buif" and np.isfinite(weight).all() else -1
+    with np.errstate(invalid="ignore"):  # of what no whole number is, which is refused
+        counts = weight.astype(int) if weight.dtype.kind in "buif" and np.isfinite(weight).all() else -1
     wrong = np.flatnonzero((counts != weight) | (counts < 0))
     if len(wrong):
         raise ValueError(
             "sample_weight says how often each row is there, in whole numbers, but that of row "
             f"{wrong[0]} is {weight[wrong[0]]!r}. Scale and round the weights: what is learned depends on "
             "their sum as it does on the number of points."
+        )
+    if weight.sum(dtype=float) > MOST_ROWS:
+        raise ValueError(
+            f"The sum of sample_weight is {weight.sum(dtype=float):.3g}, and rows are repeated as often as "
+            f"their weights say: {MOST_ROWS:,} at most. Scale the weights down."
         )
     if counts.sum() < 2:
         raise ValueError(

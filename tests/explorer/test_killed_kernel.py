@@ -49,7 +49,8 @@ def test_a_fresh_kernel_works_after_one_that_was_killed():
         manager.restart_kernel(now=True)
         client.wait_for_ready(timeout=120)
         said = run(
-            client, MAKE + "\nprint(explorer.message or 'fine', explorer.fits['right'].detector.solution_.converged)"
+            client,
+            MAKE + "\nprint(explorer.message or 'fine', explorer.fits['right'].detector.solution_.converged)",
         )
         assert said == "fine True\n"
     finally:
