@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 from itertools import count
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
@@ -21,9 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .detector import RankAD
 from .expansions import LEAST_EXPONENT, REACH
-
-if TYPE_CHECKING:
-    pass
 
 OPSET = 17
 IR_VERSION = 8
