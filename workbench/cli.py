@@ -230,6 +230,19 @@ def ranks(out, largest, repetitions):
 
 @bench.command()
 @click.option("--out", default="benchmarks", show_default=True, help="Folder for JSON and table.")
+@click.option(
+    "--largest", default=100_000, show_default=True, type=click.IntRange(2000), help="Largest n to try."
+)
+def training(out, largest):
+    """Training end to end: seconds by stage and peak memory of RankAD's fit; up to n = 1,000,000."""
+    from .benchmarks import training as benchmark
+
+    frame = benchmark.run(largest, report=click.echo)
+    click.echo(f"Written to {benchmark.save(frame, out)}.")
+
+
+@bench.command()
+@click.option("--out", default="benchmarks", show_default=True, help="Folder for JSON and table.")
 @click.option("--n", default=600, show_default=True, type=click.IntRange(50, 2000), help="Sample size.")
 @click.option(
     "--repetitions", default=7, show_default=True, type=click.IntRange(1), help="Moves of each kind."

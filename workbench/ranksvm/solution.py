@@ -16,6 +16,9 @@ from .problem import NodeDual, PairDual
 MOST_FOR_WHOLE_PRODUCT = 200_000
 """Points up to which a certificate may cost a product with all of K: seconds grow like n^2."""
 
+FEWER_CENTRES = 10
+"""How much smaller the gap must be for g to be an expansion over all points instead of the landmarks."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -113,7 +116,7 @@ def conclude(problem, candidate, tol, solver, reason, started):
         dual_point, expansion, whole = problem.best_multiple(dual_point)
         dual = problem.dual(dual_point, quadratic=float(expansion @ whole))
         of_dual = problem.primal(expansion, whole)
-        if of_dual < primal:
+        if FEWER_CENTRES * _relative(of_dual, dual) < _relative(primal, dual):
             beta, scores, primal = expansion, whole, of_dual
     gap = _relative(primal, dual)
     return RankSVMSolution(

@@ -1,0 +1,158 @@
+"""Training end to end: seconds by stage and peak memory of `RankAD.fit`, ranks to sorted scores.
+
+Standard normal points in d dimensions, defaults but for sigma. *wide*: sigma = 2.5 sqrt(d), where pairs of
+points in the bulk have kernel values that differ and the kernel's rank stays far below n. *auto*: the
+default, half of the mean 20-NN distance, a rank near n. Each fit has a fresh process to itself.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import time
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from .. import detector, ranksvm
+from ..detector import RankAD
+from .timing import growth, peak_megabytes, table
+
+CASES = (
+    (2000, 10, "wide"),
+    (10_000, 10, "wide"),
+    (100_000, 10, "wide"),
+    (10_000, 2, "wide"),
+    (100_000, 2, "wide"),
+    (1_000_000, 2, "wide"),
+    (2000, 10, "auto"),
+    (10_000, 10, "auto"),
+    (100_000, 10, "auto"),
+)
+"""Points, features and bandwidth."""
+
+WIDE = 2.5
+
+STAGES = {
+    "ranks": (detector, "ranks"),
+    "D_K": (detector, "mean_distance"),
+    "factor": (ranksvm.newton, "factorise"),
+    "Newton": (ranksvm.newton, "solve"),
+    "certificate": (ranksvm, "conclude"),
+    "scores": (RankAD, "_calibration"),
+}
+"""Stage -> whose function it is; that of the factor is inside that of Newton."""
+
+COLUMNS = ["n", "d", "sigma", *STAGES, "total", "cpu", "megabytes", "gap", "landmarks", "support"]
+
+
+def run(largest=100_000, report=print):
+    """Fit once in every case, each in a process of its own.
+
+    Parameters
+    ----------
+    largest : int
+        Largest n to try.
+    report : callable
+        Called with a line of text as each case is done.
+
+    Returns
+    -------
+    data frame with columns n, d, sigma, seconds by stage and in total, cpu (seconds that the process was
+    given, all threads together), megabytes (its peak), the certified relative gap, landmarks (of a kernel
+    that memory cut, else 0) and support (vectors)
+    """
+    rows = []
+    for n, d, sigma in (case for case in CASES if case[0] <= largest):
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+            rows.append(pool.submit(fit, n, d, sigma).result())
+        row = rows[-1]
+        report(
+            f"n={n:>9,} d={d:>3} {sigma:4} {row['total']:9.1f} s {row['megabytes']:9,.0f} MB   "
+            f"gap {row['gap']:.1e}"
+        )
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def fit(n, d, sigma):
+    """Fit, and return the row that :func:`run` describes; the stages' functions stay wrapped."""
+    X = np.random.default_rng(0).normal(size=(n, d))
+    seconds = dict.fromkeys(STAGES, 0.0)
+    for stage, (owner, name) in STAGES.items():
+        setattr(owner, name, _timed(getattr(owner, name), seconds, stage))
+    ranksvm.SOLVERS["newton"] = ranksvm.newton.solve
+    model = RankAD(sigma=WIDE * np.sqrt(d) if sigma == "wide" else sigma, random_state=0)
+    started, cpu = time.perf_counter(), time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the gap is in the table
+        model.fit(X)
+    total, cpu = time.perf_counter() - started, time.process_time() - cpu
+    seconds["Newton"] -= seconds["factor"]
+    solution = model.solution_
+    return {"n": n, "d": d, "sigma": sigma, **seconds, "total": total, "cpu": cpu} | {
+        "megabytes": peak_megabytes(),
+        "gap": solution.gap,
+        "landmarks": solution.cut or 0,
+        "support": len(model.support_),
+    }
+
+
+def _timed(function, seconds, stage):
+    def timed(*args, **kwargs):
+        started = time.perf_counter()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            seconds[stage] += time.perf_counter() - started
+
+    return timed
+
+
+def save(frame, folder):
+    """Write the table as JSON and Markdown, and return the folder."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "training.json").write_text(json.dumps(frame.to_dict("records"), indent=1))
+    (folder / "training.md").write_text(markdown(frame))
+    return folder
+
+
+def markdown(frame):
+    """Write findings, and a table of seconds by stage."""
+    head = ["n", "d", "σ", *STAGES, "all", "CPU", "peak MB", "gap", "landmarks", "support vectors"]
+    rows = [
+        (
+            f"{row.n:,}",
+            row.d,
+            row.sigma,
+            *(f"{getattr(row, stage):.3g}" for stage in STAGES),
+            f"{row.total:.3g} s",
+            f"{row.cpu:.3g} s",
+            f"{row.megabytes:,.0f}",
+            f"{row.gap:.1e}",
+            f"{row.landmarks:,}" if row.landmarks else "",
+            f"{row.support:,}",
+        )
+        for row in frame.itertuples()
+    ]
+    return "\n".join([*_findings(frame), "", table(head, rows), ""])
+
+
+def _findings(frame):
+    """Sentences that the table supports."""
+    lines = []
+    for (d, sigma), part in frame.groupby(["d", "sigma"], sort=False):
+        largest = part.loc[part["n"].idxmax()]
+        slowest = largest[list(STAGES)].astype(float).idxmax()
+        lines.append(
+            f"- d = {d}, {sigma}: n = {largest['n']:,} takes {largest['total']:.3g} s, "
+            f"{largest['cpu']:.3g} of CPU, and "
+            f"{largest['megabytes']:,.0f} MB at the peak, to a gap of {largest['gap']:.1e}; "
+            f"{slowest} takes longest, {largest[slowest]:.3g} s."
+        )
+        if len(part) > 1:
+            lines.append(f"- d = {d}, {sigma}: seconds grow like n^{growth(part['n'], part['total']):.2f}.")
+    return lines
