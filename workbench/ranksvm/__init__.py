@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
+
 from ..threads import one_blas_thread
 from . import newton
+from .factors import CutFactor
 from .path import path
 from .problem import LOSSES, NodeDual, PairDual, RankSVMProblem, check_tol, make_problem
 from .progress import GapBar, Progress
@@ -23,7 +26,11 @@ __all__ = [
     "make_problem",
     "path",
     "solve",
+    "solve_in_span",
 ]
+
+LEAST_RESIDUAL = 1e-10
+"""Squared distance in the RKHS of a landmark from the span of those before, at least."""
 
 
 def _cvxpy(problem, tol, callback=None):
@@ -82,6 +89,40 @@ def solve(X, levels, *, sigma, C, loss="hinge", anchor=0.0, solver="auto", tol=1
         solution = conclude(problem, candidate, tol, name, reason, started)
     warn_unless_converged(solution, tol)
     return solution
+
+
+def solve_in_span(X, levels, landmarks, *, sigma, C, anchor=0.0, tol=1e-6):
+    """Solve Eq. 5 (hinge) among ``g = sum_p c_p k(x_p, .)`` over some of the points, the landmarks.
+
+    They are the first pivots of the pivoted Cholesky factor of K. What is left out is not counted: the gap
+    of g in the whole problem can be large.
+
+    Parameters
+    ----------
+    X, levels, sigma, C, anchor
+        As for :func:`solve`.
+    landmarks : int
+        How many; fewer are used where fewer are linearly independent.
+    tol : float, default 1e-6
+        Relative gap within the span.
+
+    Returns
+    -------
+    array of shape (n,)
+        Coefficients beta of g, 0 but for the landmarks.
+
+    Raises
+    ------
+    ValueError
+        As :func:`solve`, or if `landmarks` is no whole number of them.
+    """
+    problem = make_problem(X, levels, sigma=sigma, C=C, anchor=anchor)
+    check_tol(tol)
+    if isinstance(landmarks, bool) or not isinstance(landmarks, (int, np.integer)) or landmarks < 1:
+        raise ValueError(f"landmarks must be a whole number, at least 1, got {landmarks!r}.")
+    with one_blas_thread():
+        factor = problem.kernel.factor(LEAST_RESIDUAL, landmarks)
+        return newton.solve(problem, tol, CutFactor(factor.Phi, factor.pivots, factor.residual)).beta
 
 
 def _choose(solver):

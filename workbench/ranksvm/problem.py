@@ -29,7 +29,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from ..kernels import KernelMatrix
 from ..preferences import n_pairs, pairs
-from .factors import whole_product
+from .factors import CutFactor, whole_product
 from .windows import pair_sums
 
 LOSSES = ("hinge", "squared_hinge")
@@ -177,7 +177,7 @@ class RankSVMProblem:
 
     def quadratic(self, beta, factor=None):
         """``beta' K beta``, or the upper bound of :meth:`dual` where K does not fit memory."""
-        if factor is None or self.kernel.is_dense:
+        if factor is None or (self.kernel.is_dense and not isinstance(factor, CutFactor)):
             return float(beta @ self.kernel.dot(beta))
         v = factor.Phi.T @ beta
         return float(v @ v + (np.abs(beta) @ np.sqrt(factor.residual)) ** 2)
