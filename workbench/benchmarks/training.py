@@ -7,18 +7,18 @@ default, half of the mean 20-NN distance, a rank near n. Each fit has a fresh pr
 
 from __future__ import annotations
 
-import json
 import multiprocessing
+import sys
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from .. import detector, ranksvm
 from ..detector import RankAD
+from . import pages
 from .timing import growth, peak_megabytes, table
 
 CASES = (
@@ -113,11 +113,7 @@ def _timed(function, seconds, stage):
 
 def save(frame, folder):
     """Write the table as JSON and Markdown, and return the folder."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "training.json").write_text(json.dumps(frame.to_dict("records"), indent=1))
-    (folder / "training.md").write_text(markdown(frame))
-    return folder
+    return pages.write(sys.modules[__name__], frame.to_dict("records"), markdown(frame), folder)
 
 
 def markdown(frame):

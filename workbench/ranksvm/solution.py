@@ -16,8 +16,8 @@ from .problem import NodeDual, PairDual
 MOST_FOR_WHOLE_PRODUCT = 200_000
 """Points up to which a certificate may cost a product with all of K: seconds grow like n^2."""
 
-FEWER_CENTRES = 10
-"""How much smaller the gap must be for g to be an expansion over all points instead of the landmarks."""
+FEWER_CENTRES = 1e-3
+"""Up to this gap g stays an expansion over the landmarks, though one over all points may be closer still."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def conclude(problem, candidate, tol, solver, reason, started):
         dual_point, expansion, whole = problem.best_multiple(dual_point)
         dual = problem.dual(dual_point, quadratic=float(expansion @ whole))
         of_dual = problem.primal(expansion, whole)
-        if FEWER_CENTRES * _relative(of_dual, dual) < _relative(primal, dual):
+        if of_dual < primal and _relative(primal, dual) > FEWER_CENTRES:
             beta, scores, primal = expansion, whole, of_dual
     gap = _relative(primal, dual)
     return RankSVMSolution(
