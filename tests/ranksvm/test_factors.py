@@ -10,7 +10,7 @@ from workbench.densities import FIG2
 from workbench.kernels import KernelMatrix
 from workbench.neighbors import knn_statistic, rank
 from workbench.preferences import quantize
-from workbench.ranksvm import factors, solution
+from workbench.ranksvm import factors, newton, solution
 from workbench.ranksvm.factors import CutFactor, factor, whole_product
 
 
@@ -112,6 +112,23 @@ def test_beyond_what_a_product_with_all_of_K_may_cost_the_bound_is_the_certifica
     with pytest.warns(ConvergenceWarning):
         bound = ranksvm.solve(X, levels, **settings)
     assert bound.gap > exact.gap
+
+
+def test_a_first_few_pivots_are_enough_or_else_all_are_taken(large, monkeypatch):
+    """The bound on what they leave out would not certify them; a product with all of K does."""
+    X, levels, sigma = problem()
+    settings = {"sigma": sigma, "C": 1 / 300, "anchor": 300.0, "tol": 1e-3}
+    ranks = set()
+    monkeypatch.setattr(newton, "FIRST_PIVOTS", 90)
+    enough = ranksvm.solve(X, levels, callback=lambda progress: ranks.add(progress.rank), **settings)
+    assert enough.cut == 90
+    assert enough.gap <= 1e-3
+    assert np.count_nonzero(enough.beta) <= 90
+    monkeypatch.setattr(newton, "FIRST_PIVOTS", 20)
+    rest = ranksvm.solve(X, levels, callback=lambda progress: ranks.add(progress.rank), **settings)
+    assert rest.cut is None
+    assert rest.gap <= 1e-3
+    assert max(ranks) > 20
 
 
 @pytest.mark.parametrize("landmarks", [5, 60])

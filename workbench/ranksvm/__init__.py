@@ -8,7 +8,8 @@ import numpy as np
 
 from ..threads import one_blas_thread
 from . import newton
-from .factors import CutFactor
+from .factors import CutFactor, most_pivots
+from .factors import factor as factorise
 from .path import path
 from .problem import LOSSES, NodeDual, PairDual, RankSVMProblem, check_tol, make_problem
 from .progress import GapBar, Progress
@@ -28,6 +29,9 @@ __all__ = [
     "solve",
     "solve_in_span",
 ]
+
+WITHIN_REACH = 1e-2
+"""Gap of the first pivots above which more, but not all, would not bring it down to what is asked for."""
 
 LEAST_RESIDUAL = 1e-10
 """Squared distance in the RKHS of a landmark from the span of those before, at least."""
@@ -87,8 +91,20 @@ def solve(X, levels, *, sigma, C, loss="hinge", anchor=0.0, solver="auto", tol=1
     with one_blas_thread():
         candidate = SOLVERS[name](problem, tol, callback=callback)
         solution = conclude(problem, candidate, tol, name, reason, started)
+        if _more_pivots_help(solution):
+            factor = factorise(problem.kernel, newton.factor_tolerance(problem, tol))
+            candidate = newton.solve(problem, tol, factor, callback)
+            solution = conclude(problem, candidate, tol, name, reason, started)
     warn_unless_converged(solution, tol)
     return solution
+
+
+def _more_pivots_help(solution):
+    """Whether the problem was solved in a span that was too small, and memory holds one that may do."""
+    n, cut = len(solution.beta), solution.cut
+    if solution.converged or cut is None or cut >= most_pivots(n):
+        return False
+    return most_pivots(n) == n or solution.gap < WITHIN_REACH
 
 
 def solve_in_span(X, levels, landmarks, *, sigma, C, anchor=0.0, tol=1e-6):

@@ -23,6 +23,9 @@ SAMPLE = 2000
 PHI_BYTES = 2**30
 """Memory for Phi ..."""
 
+FIRST_PIVOTS = 1500
+"""Pivots to try first: a product with all of K often certifies that they are enough, when a bound cannot."""
+
 FEWEST_PIVOTS = 400
 """... but so many pivots may always be taken: smooth kernels in the plane need 250 at n = 1,000,000."""
 
@@ -38,7 +41,7 @@ COLUMNS = 2048
 
 @dataclass(frozen=True)
 class CutFactor(Factor):
-    """A factor that the memory ended: its residual is above the tolerance asked for."""
+    """A factor that was ended early: its residual is above the tolerance asked for."""
 
     def as_if_whole(self):
         """Return the factor of ``Phi Phi'`` itself, which has no residual."""
@@ -50,22 +53,24 @@ def most_pivots(n):
     return min(n, max(FEWEST_PIVOTS, PHI_BYTES // (8 * n)))
 
 
-def factor(kernel, tol):
-    """Pivoted-Cholesky factor of a kernel matrix, to a residual diagonal of `tol` or to the limit of memory.
+def factor(kernel, tol, at_most=None):
+    """Pivoted-Cholesky factor of a kernel matrix, to a residual diagonal of `tol` or to a number of pivots.
 
     Parameters
     ----------
     kernel : KernelMatrix
     tol : float
+    at_most : int, optional
+        Where the matrix does not fit memory; as many pivots as do if not given.
 
     Returns
     -------
-    Factor, or CutFactor where the memory was the limit
+    Factor, or CutFactor where the number of pivots was the limit
     """
     if kernel.is_dense:
         return kernel.factor(tol)
     X, n = kernel.X, len(kernel)
-    limit = most_pivots(n)
+    limit = min(at_most or n, most_pivots(n))
     residual, parts, pivots = np.ones(n), [], np.empty(0, dtype=int)
     candidates = np.random.default_rng(0).permutation(n)
     while len(pivots) < limit and len(candidates):

@@ -43,7 +43,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from .directions import Span
-from .factors import CutFactor
+from .factors import FIRST_PIVOTS, CutFactor
 from .factors import factor as factorise
 from .problem import NodeDual
 from .progress import Progress
@@ -75,7 +75,8 @@ def solve(problem, tol, factor=None, callback=None):
     problem : RankSVMProblem
     tol : float
     factor : Factor, optional
-        Of the problem's kernel, at least as accurate as :func:`factor_tolerance` asks.
+        Of the problem's kernel, at least as accurate as :func:`factor_tolerance` asks; or a CutFactor, in
+        whose span alone the gap is then brought down.
     callback : callable, optional
         Called with a Progress after each step.
 
@@ -84,8 +85,8 @@ def solve(problem, tol, factor=None, callback=None):
     Candidate
     """
     if factor is None:
-        factor = factorise(problem.kernel, factor_tolerance(problem, tol))
-    # What memory keeps out of the factor is left to the certificate: here it would only stall.
+        factor = factorise(problem.kernel, factor_tolerance(problem, tol), FIRST_PIVOTS)
+    # What is kept out of the factor is left to the certificate: here it would only stall.
     served = factor.as_if_whole() if isinstance(factor, CutFactor) else factor
     spans = _spans(problem, served)
     span = next(spans)

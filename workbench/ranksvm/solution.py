@@ -70,8 +70,8 @@ class RankSVMSolution:
     dual_point : NodeDual or PairDual
         The witness behind `dual`.
     cut : int or None
-        Number of landmarks in whose span the problem was solved, where memory holds no more and the kernel
-        needs more; the gap counts what that leaves out.
+        Number of landmarks in whose span alone the problem was solved, where n is above 5000 and the whole
+        kernel needs more; the gap counts what that leaves out.
     """
 
     beta: np.ndarray = field(repr=False)
@@ -148,7 +148,7 @@ def warn_unless_converged(solution, tol):
         if solution.cut is not None:
             advice = (
                 f"at this sigma the kernel matrix of {len(solution.beta):,} points needs more than the "
-                f"{solution.cut:,} landmarks that memory is given for. Raise sigma, raise tol, or train on "
+                f"{solution.cut:,} landmarks that it was solved on. Raise sigma, raise tol, or train on "
                 "fewer points (up to 5,000 any sigma is solved exactly)."
             )
         warnings.warn(
