@@ -104,7 +104,13 @@ def tidy(records):
                 system, dial = column.removeprefix("AUC: ").split(" | ")
                 us = record["us: " + column.removeprefix("AUC: ")]
                 rows.append((record["dataset"], record["seed"], system, dial, value, us))
-    return pd.DataFrame(rows, columns=["dataset", "seed", "system", "dial", "auc", "us"])
+    table = pd.DataFrame(rows, columns=["dataset", "seed", "system", "dial", "auc", "us"])
+    order = {system: i for i, system in enumerate(DIALS)}
+    return table.sort_values(
+        ["system", "dial"],
+        key=lambda column: column.map(order) if column.name == "system" else pd.to_numeric(column).fillna(0),
+        kind="stable",
+    )
 
 
 def summary(records):
@@ -121,10 +127,10 @@ def summary(records):
     by = ["system", "dial"]
     table = flat.groupby(by, sort=False).agg(auc=("auc", "mean"), us=("us", lambda us: geometric_mean(us)))
     table["frontier"] = on_frontier(table)
-    sets = [
-        on_frontier(part.groupby(by, sort=False)[["auc", "us"]].mean()) for _, part in flat.groupby("dataset")
-    ]
-    table["sets"] = pd.concat(sets, axis=1).sum(axis=1)
+    table["sets"] = sum(
+        on_frontier(part.groupby(by, sort=False)[["auc", "us"]].mean()).loc[table.index].astype(int)
+        for _, part in flat.groupby("dataset")
+    )
     return table
 
 
@@ -165,6 +171,7 @@ def report(records):
             "counts the single sets on whose own frontier a setting is.",
             "",
             *_findings(table),
+            *_behind(flat),
             "",
             pipes(shown),
             "",
@@ -192,6 +199,21 @@ def _findings(table):
                     f"- {_name(key)} is not ({row['auc']:.4f} in {row['us']:.2f} µs): {_name(by)} has "
                     f"{table.loc[by, 'auc']:.4f} in {table.loc[by, 'us']:.2f} µs."
                 )
+    return lines
+
+
+def _behind(flat):
+    """Sentences on the sets where the best of ours, at any setting, is behind another system."""
+    lines = []
+    for dataset, part in flat.groupby("dataset"):
+        means = part.groupby(["system", "dial"])["auc"].mean()
+        ours = means[means.index.get_level_values("system").isin([COMPRESSED, TRAINED])]
+        others = means.drop(ours.index)
+        if others.max() > ours.max():
+            lines.append(
+                f"- On {dataset} {_name(others.idxmax())} has more AUC than RankAD at any setting: "
+                f"{others.max():.4f} against {ours.max():.4f}."
+            )
     return lines
 
 

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from ..landmarks import random_factor
 from ..threads import one_blas_thread
 from . import newton
 from .factors import CutFactor, most_pivots
@@ -91,8 +92,10 @@ def solve(X, levels, *, sigma, C, loss="hinge", anchor=0.0, solver="auto", tol=1
     with one_blas_thread():
         candidate = SOLVERS[name](problem, tol, callback=callback)
         solution = conclude(problem, candidate, tol, name, reason, started)
-        if _more_pivots_help(solution):
-            factor = factorise(problem.kernel, newton.factor_tolerance(problem, tol))
+        while _more_pivots_help(solution):
+            # Twice as many a time where the gap is near; all, where it takes all.
+            at_most = 2 * solution.cut if solution.gap < WITHIN_REACH else None
+            factor = factorise(problem.kernel, newton.factor_tolerance(problem, tol), at_most)
             candidate = newton.solve(problem, tol, factor, callback)
             solution = conclude(problem, candidate, tol, name, reason, started)
     warn_unless_converged(solution, tol)
@@ -110,8 +113,8 @@ def _more_pivots_help(solution):
 def solve_in_span(X, levels, landmarks, *, sigma, C, anchor=0.0, tol=1e-6):
     """Solve Eq. 5 (hinge) among ``g = sum_p c_p k(x_p, .)`` over some of the points, the landmarks.
 
-    They are the first pivots of the pivoted Cholesky factor of K. What is left out is not counted: the gap
-    of g in the whole problem can be large.
+    They are drawn by randomly pivoted Cholesky (:mod:`workbench.landmarks`). What is left out is not counted:
+    the gap of g in the whole problem can be large.
 
     Parameters
     ----------
@@ -137,7 +140,7 @@ def solve_in_span(X, levels, landmarks, *, sigma, C, anchor=0.0, tol=1e-6):
     if isinstance(landmarks, bool) or not isinstance(landmarks, (int, np.integer)) or landmarks < 1:
         raise ValueError(f"landmarks must be a whole number, at least 1, got {landmarks!r}.")
     with one_blas_thread():
-        factor = problem.kernel.factor(LEAST_RESIDUAL, landmarks)
+        factor = random_factor(problem.kernel, landmarks, LEAST_RESIDUAL)
         return newton.solve(problem, tol, CutFactor(factor.Phi, factor.pivots, factor.residual)).beta
 
 
