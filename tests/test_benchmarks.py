@@ -158,7 +158,9 @@ def test_ranks_benchmark_writes_ratios(tmp_path, monkeypatch):
 
 
 def test_training_benchmark_splits_a_fit_into_stages(tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "CASES", ((150, 2, "wide"), (300, 2, "wide"), (3000, 2, "auto")))
+    monkeypatch.setattr(
+        training, "CASES", ((150, 2, "wide", 1e-6), (300, 2, "wide", 1e-6), (3000, 2, "auto", 1e-3))
+    )
     outcome = CliRunner().invoke(cli.main, ["bench", "training", "--out", str(tmp_path), "--largest", "2000"])
     assert outcome.exit_code == 0, outcome.output
     rows = json.loads((tmp_path / "training.json").read_text())
@@ -173,8 +175,8 @@ def test_training_benchmark_splits_a_fit_into_stages(tmp_path, monkeypatch):
         assert row["D_K"] == 0
         assert row["gap"] <= 1e-6
     text = (tmp_path / "training.md").read_text()
-    assert "- d = 2, wide: n = 300 takes " in text
-    assert "- d = 2, wide: seconds grow like n^" in text
+    assert "- d = 2, wide, asked for 1e-06: n = 300 takes " in text
+    assert "- d = 2, wide, asked for 1e-06: seconds grow like n^" in text
 
 
 def test_bench_all_hands_its_options_on(tmp_path, monkeypatch):

@@ -16,9 +16,6 @@ from .problem import NodeDual, PairDual
 MOST_FOR_WHOLE_PRODUCT = 200_000
 """Points up to which a certificate may cost a product with all of K: seconds grow like n^2."""
 
-FEWER_CENTRES = 1e-3
-"""Up to this gap g stays an expansion over the landmarks, though one over all points may be closer still."""
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -116,7 +113,8 @@ def conclude(problem, candidate, tol, solver, reason, started):
         dual_point, expansion, whole = problem.best_multiple(dual_point)
         dual = problem.dual(dual_point, quadratic=float(expansion @ whole))
         of_dual = problem.primal(expansion, whole)
-        if of_dual < primal and _relative(primal, dual) > FEWER_CENTRES:
+        # An expansion over all points is dear to score with: only where the landmarks miss the tolerance.
+        if of_dual < primal and _relative(primal, dual) > tol:
             beta, scores, primal = expansion, whole, of_dual
     gap = _relative(primal, dual)
     return RankSVMSolution(
