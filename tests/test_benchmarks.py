@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from workbench import cli
-from workbench.benchmarks import path, ranks, scoring, solver
+from workbench.benchmarks import path, ranks, scoring, solver, training
 from workbench.benchmarks.timing import growth, in_turn, table
 
 COLUMNS = ["family", "loss", "solver", "n", "pairs", "seconds", "gap", "megabytes"]
@@ -142,15 +142,63 @@ def test_scoring_findings_name_the_crossover():
 
 
 def test_ranks_benchmark_writes_ratios(tmp_path, monkeypatch):
-    monkeypatch.setattr(ranks, "SIZES", ((100, 2), (3000, 2)))
+    monkeypatch.setattr(ranks, "SIZES", ((100, 2), (200, 2), (3000, 2)))
     outcome = CliRunner().invoke(
         cli.main,
         ["bench", "ranks", "--out", str(tmp_path), "--repetitions", "2", "--largest", "2000"],
     )
     assert outcome.exit_code == 0, outcome.output
-    (row,) = json.loads((tmp_path / "ranks.json").read_text())
+    row, _ = json.loads((tmp_path / "ranks.json").read_text())
     assert row["lowest"] <= row["ratio"] <= row["highest"]
-    assert (tmp_path / "ranks.md").read_text().splitlines()[2].startswith("| 100 | 2 | ")
+    text = (tmp_path / "ranks.md").read_text()
+    assert text.startswith("# Seconds for ranks over 20 random half splits")
+    assert "Made by `workbench bench ranks` on " in text
+    assert "| 100 | 2 | " in text
+    assert "- d = 2: seconds for ranks grow like n^" in text
+
+
+def test_training_benchmark_splits_a_fit_into_stages(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        training, "CASES", ((150, 2, "wide", 1e-6), (300, 2, "wide", 1e-6), (3000, 2, "auto", 1e-3))
+    )
+    outcome = CliRunner().invoke(cli.main, ["bench", "training", "--out", str(tmp_path), "--largest", "2000"])
+    assert outcome.exit_code == 0, outcome.output
+    rows = json.loads((tmp_path / "training.json").read_text())
+    assert [row["n"] for row in rows] == [150, 300]
+    for row in rows:
+        stages = [row[stage] for stage in training.STAGES]
+        # Nothing is counted twice, and a wide sigma needs no D_K.
+        assert sum(stages) <= row["total"]
+        assert all(
+            seconds > 0 for stage, seconds in zip(training.STAGES, stages, strict=True) if stage != "D_K"
+        )
+        assert row["D_K"] == 0
+        assert row["gap"] <= 1e-6
+    text = (tmp_path / "training.md").read_text()
+    assert "- d = 2, wide, asked for 1e-06: n = 300 takes " in text
+    assert "- d = 2, wide, asked for 1e-06: seconds grow like n^" in text
+
+
+def test_bench_all_hands_its_options_on(tmp_path, monkeypatch):
+    asked = []
+    for name in ("ranks", "scoring", "training", "solver", "path"):
+        command = cli.bench.commands[name]
+        monkeypatch.setattr(command, "callback", lambda name=name, **options: asked.append((name, options)))
+    outcome = CliRunner().invoke(cli.main, ["bench", "all", "--out", str(tmp_path), "--largest", "3000"])
+    assert outcome.exit_code == 0, outcome.output
+    assert [name for name, _ in asked] == ["ranks", "scoring", "training", "solver", "path"]
+    assert {str(options["out"]) for _, options in asked} == {str(tmp_path)}
+    assert asked[0][1]["largest"] == asked[3][1]["largest"] == 3000
+
+
+def test_path_page(tmp_path):
+    record = {"n": 100, "fits": 16, "seconds": 120.0, "largest gap": 1e-4}
+    path.save(record, tmp_path)
+    assert json.loads((tmp_path / "path.json").read_text()) == [record]
+    assert (
+        "16 fits at n = 100 in 2.0 minutes, largest relative gap 1.0e-04."
+        in (tmp_path / "path.md").read_text()
+    )
 
 
 def test_contenders_take_turns():

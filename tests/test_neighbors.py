@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.neighbors import NearestNeighbors
 
 from workbench import neighbors
 from workbench.neighbors import knn_statistic, rank, ranks
+from workbench.searching import NeighborSearch
 
 
 def lattice(n, d):
@@ -72,6 +72,31 @@ def test_ranks_do_not_depend_on_how_many_lists_are_worked_on_at_a_time(rng, monk
     np.testing.assert_array_equal(fast, oracles.resampled_ranks(X, 5, 17, 0))
 
 
+@pytest.mark.parametrize("portion", [8, 60])
+def test_brute_force_gives_the_same_ranks_and_neighbours(rng, monkeypatch, portion):
+    X = np.concatenate([np.round(rng.normal(size=(40, 3)), 1), np.ones((15, 3)), 50 * np.eye(3)])
+    expected = oracles.resampled_ranks(X, 5, 9, 0)
+    G = knn_statistic(X, k=7)
+    forced = []
+    monkeypatch.setattr(NeighborSearch, "prefers_tree", lambda *_: forced.append(1))
+    monkeypatch.setattr(neighbors, "PORTION", portion)
+    monkeypatch.setattr(neighbors, "ROWS", 5)
+    np.testing.assert_array_equal(ranks(X, k=5, resamples=9, random_state=0), expected)
+    np.testing.assert_array_equal(knn_statistic(X, k=7), G)
+    assert forced
+
+
+@pytest.mark.parametrize("copies", [0, 3, 30])
+def test_a_point_is_left_out_of_its_own_neighbours_whatever_the_copies(rng, copies):
+    X = rng.normal(size=(40, 2))
+    X[:copies] = X[0]
+    distances, index = neighbors.nearest(X, k=5)
+    assert (index != np.arange(40)[:, None]).all() or copies > 6  # one of so many copies is as good
+    expected = np.sort(np.linalg.norm(X[:, None] - X, axis=2) + np.diag([np.inf] * 40), axis=1)[:, :5]
+    np.testing.assert_allclose(distances, expected, atol=1e-15)
+    np.testing.assert_allclose(np.linalg.norm(X[:, None] - X[index], axis=2), distances)
+
+
 def test_same_seed_same_bytes_other_seed_other_ranks(rng):
     X = rng.normal(size=(50, 2))
     assert ranks(X, k=5, random_state=1).tobytes() == ranks(X, k=5, random_state=1).tobytes()
@@ -92,10 +117,6 @@ def test_dense_points_rank_high(rng):
     X = np.concatenate([0.01 * rng.normal(size=(30, 2)), 5 + rng.normal(size=(10, 2))])
     R = ranks(X, k=4, random_state=0)
     assert R[:30].min() > R[30:].max()
-
-
-def test_neighbour_search_is_scikit_learns(rng):
-    assert isinstance(neighbors._search(rng.normal(size=(5, 2)), 2), NearestNeighbors)
 
 
 def test_identical_points_all_rank_zero():

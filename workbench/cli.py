@@ -193,6 +193,7 @@ def solver(out, largest, repetitions):
 
 
 @bench.command()
+@click.option("--out", default="benchmarks", show_default=True, help="Folder for JSON and page.")
 @click.option(
     "--n",
     default=2000,
@@ -208,7 +209,7 @@ def solver(out, largest, repetitions):
     help="Relative gap of each fit.",
 )
 @click.option("--jobs", default=2, show_default=True, type=click.IntRange(1), help="Processes.")
-def path(n, tol, jobs):
+def path(out, n, tol, jobs):
     """Minutes for the paper's whole cross-validation grid: 21 bandwidths, 13 prices, 4 folds."""
     from .benchmarks import path as benchmark
 
@@ -216,10 +217,8 @@ def path(n, tol, jobs):
         record = benchmark.run(n, tol=tol, n_jobs=jobs)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(
-        f"{record['fits']} fits at n = {n} in {record['seconds'] / 60:.1f} minutes, "
-        f"largest relative gap {record['largest gap']:.1e}"
-    )
+    click.echo(benchmark.sentence(record))
+    click.echo(f"Written to {benchmark.save(record, out)}.")
 
 
 @bench.command()
@@ -251,6 +250,19 @@ def ranks(out, largest, repetitions):
 
 @bench.command()
 @click.option("--out", default="benchmarks", show_default=True, help="Folder for JSON and table.")
+@click.option(
+    "--largest", default=100_000, show_default=True, type=click.IntRange(2000), help="Largest n to try."
+)
+def training(out, largest):
+    """Training end to end: seconds by stage and peak memory of RankAD's fit; up to n = 1,000,000."""
+    from .benchmarks import training as benchmark
+
+    frame = benchmark.run(largest, report=click.echo)
+    click.echo(f"Written to {benchmark.save(frame, out)}.")
+
+
+@bench.command()
+@click.option("--out", default="benchmarks", show_default=True, help="Folder for JSON and table.")
 @click.option("--n", default=600, show_default=True, type=click.IntRange(50, 2000), help="Sample size.")
 @click.option(
     "--repetitions", default=7, show_default=True, type=click.IntRange(1), help="Moves of each kind."
@@ -264,6 +276,24 @@ def explorer(out, n, repetitions):
     except (ImportError, RuntimeError) as error:
         raise click.ClickException(f"{error} (Playwright comes with the extra `bench`.)") from error
     click.echo(f"Written to {benchmark.save(frame, out, n)}.")
+
+
+@bench.command("all")
+@click.option("--out", default="benchmarks", show_default=True, help="Folder for JSON files and pages.")
+@click.option(
+    "--largest", default=100_000, show_default=True, type=click.IntRange(2000), help="Largest n to try."
+)
+@click.option(
+    "--repetitions", default=3, show_default=True, type=click.IntRange(1), help="Runs of each contender."
+)
+@click.pass_context
+def everything(context, out, largest, repetitions):
+    """Run all benchmarks but the explorer's, which needs a browser: about an hour on two quiet cores."""
+    context.invoke(ranks, out=out, largest=largest, repetitions=repetitions)
+    context.invoke(scoring, out=out, repetitions=repetitions)
+    context.invoke(training, out=out, largest=largest)
+    context.invoke(solver, out=out, largest=largest, repetitions=repetitions)
+    context.invoke(path, out=out)
 
 
 def _run(command, environment=None):

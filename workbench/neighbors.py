@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.neighbors import KDTree, NearestNeighbors
 from sklearn.utils import check_array, check_random_state, gen_batches
+
+from .searching import NeighborSearch
+from .threads import spread
 
 SPARE = 3.5
 """Standard deviations by which lists are longer than needed on average: one in two thousand runs out."""
 
 ROWS = 1000
 """Lists worked on at a time, for the caches' sake."""
+
+PORTION = 2**14
+"""Lists kept at a time, for the memory's sake."""
 
 
 def knn_statistic(X, queries=None, k=20):
@@ -90,7 +95,7 @@ def nearest(X, queries=None, k=20):
     k = check_k(k, largest, f"{len(X)} training points")
     scale = power_of_two_above(X)
     if queries is None:
-        distances, index = _search(X / scale, k).kneighbors()
+        distances, index = _others(X / scale, k)
         return scale * distances, index
     queries = check_array(queries, dtype=float, input_name="queries")
     if queries.shape[1] != X.shape[1]:
@@ -107,7 +112,7 @@ def nearest(X, queries=None, k=20):
         own = power_of_two_above(queries[row])
         distances[row] = own * np.linalg.norm(queries[row] / own)
     if not far.all():
-        distances[~far], index[~far] = _search(X / scale, k).kneighbors(queries[~far] / scale)
+        distances[~far], index[~far] = _search(NeighborSearch(X / scale), queries[~far] / scale, k)
         distances[~far] *= scale
     return distances, index
 
@@ -158,18 +163,20 @@ def ranks(X, k=20, resamples=20, random_state=None):
     for side in in_S:
         side[rng.permutation(n)[: n // 2]] = True
     G = np.empty((resamples, n))
-    tree = KDTree(X)
-    rows = np.asarray(tree.idx_array)  # neighbours in turn: the search finds its way in the caches
+    search = NeighborSearch(X)
+    rows = search.order
     sides = np.packbits(in_S, axis=0)
     length = 1 + 2 * k + int(SPARE * np.sqrt(2 * k))
     while len(rows):
         length = min(n, length)
-        ran_out = []
-        for block in gen_batches(len(rows), ROWS):
+        short = np.zeros(len(rows), dtype=bool)
+
+        def work(block, distances, neighbours, rows=rows, short=short):
             part = rows[block]
-            G[:, part], short = _across(*tree.query(X[part], length), sides[:, part], sides, k, resamples)
-            ran_out.append(part[short])
-        rows, length = np.concatenate(ran_out), 2 * length
+            G[:, part], short[block] = _across(distances, neighbours, sides[:, part], sides, k, resamples)
+
+        _for_blocks(work, search, X[rows], length)
+        rows, length = rows[short], 2 * length
 
     total = np.zeros(n)
     for side, values in zip(in_S, G, strict=True):
@@ -223,10 +230,66 @@ def check_k(k, largest, given):
     return int(k)
 
 
-def _search(X, k):
-    # The tree measures a distance by coordinate differences, the same bits in whatever subset or
-    # order: ties and duplicates stay ties. scikit-learn's brute-force search does not.
-    return NearestNeighbors(n_neighbors=k, algorithm="kd_tree").fit(X)
+def _for_blocks(work, search, queries, k):
+    """Call ``work(block, distances, index)`` with the k nearest of every block of queries, in any order.
+
+    The tree and the work are spread over threads; brute force has its own.
+    """
+
+    def by_tree(block):
+        work(block, *search.by_tree(queries[block], k))
+
+    blocks = list(gen_batches(len(queries), ROWS))
+    if search.prefers_tree(queries, k):
+        _spread(by_tree, blocks)
+        return
+    for portion in gen_batches(len(queries), PORTION):
+        distances, index = search.by_force(queries[portion], k)
+
+        def passed_on(block, start=portion.start, distances=distances, index=index):
+            work(slice(start + block.start, start + block.stop), distances[block], index[block])
+
+        _spread(passed_on, list(gen_batches(len(distances), ROWS)))
+
+
+def _spread(work, blocks):
+    if len(blocks) > 1:
+        spread(work, blocks)
+    else:
+        work(blocks[0])
+
+
+def _search(search, queries, k):
+    """Distances to the k nearest, ascending, and which they are.
+
+    Either search measures a distance by coordinate differences, the same bits in whatever subset or order:
+    ties and duplicates stay ties.
+    """
+    distances, index = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=int)
+
+    def work(block, *found):
+        distances[block], index[block] = found
+
+    _for_blocks(work, search, queries, k)
+    return distances, index
+
+
+def _others(X, k):
+    """Find the k nearest of every point, which is left out itself."""
+    search = NeighborSearch(X)
+    order = search.order
+    distances, index = (np.empty((len(X), k), dtype=kind) for kind in (float, int))
+
+    def work(block, found, neighbours):
+        rows = order[block]
+        others = neighbours != rows[:, None]
+        # Where more copies than were asked for are at distance 0, any one is left out instead.
+        others[others.all(axis=1), 0] = False
+        distances[rows] = found[others].reshape(-1, k)
+        index[rows] = neighbours[others].reshape(-1, k)
+
+    _for_blocks(work, search, X[order], k + 1)
+    return distances, index
 
 
 def power_of_two_above(X):

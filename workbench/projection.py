@@ -22,6 +22,7 @@ from sklearn.utils import gen_batches
 
 from .expansions import BLOCK_BYTES, FEWEST_ROWS, REACH, UNIT_ROUNDOFF, KernelExpansion
 from .kernels import KernelMatrix, rbf
+from .landmarks import random_factor
 from .threads import one_blas_thread
 
 PIVOT_TOL = 1e-10
@@ -82,8 +83,9 @@ class Projection:
 class Projector:
     """Projections of an expansion g on the spans of more and more of its centres.
 
-    The centres are taken in the order of the pivoted Cholesky factor: each time the one that is farthest,
-    in the RKHS, from the span of those before.
+    Where their number is given the centres are drawn by randomly pivoted Cholesky (:mod:`.landmarks`).
+    Otherwise they are taken in the order of the pivoted Cholesky factor, each time the one that is farthest,
+    in the RKHS, from the span of those before, which meets a tolerance with the fewer.
 
     Parameters
     ----------
@@ -100,7 +102,10 @@ class Projector:
     def __init__(self, g, at_most=None):
         self.g = g
         self._kernel = KernelMatrix(g.centred(g.centres), 1.0)
-        self._factor = self._kernel.factor(PIVOT_TOL, at_most)
+        if at_most is None:
+            self._factor = self._kernel.factor(PIVOT_TOL)
+        else:
+            self._factor = random_factor(self._kernel, at_most, PIVOT_TOL)
         self.largest = self._factor.rank
 
     @cached_property

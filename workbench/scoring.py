@@ -52,8 +52,9 @@ class KernelDetector(CalibratedDetector):
     def compress(self, *, landmarks=None, tol=None):
         """Return a detector that scores through fewer kernel values, O(d s) a point, with a known error.
 
-        Its g_s is the projection of g, in the RKHS, on the span of s training points: those that pivoted
-        Cholesky picks among the support vectors. Its p-values count the scores that g_s gives the calibration
+        Its g_s is the projection of g, in the RKHS, on the span of s training points: those that randomly
+        pivoted Cholesky draws among the support vectors, with a seed of its own, or, for `tol`, pivoted
+        Cholesky. Its p-values count the scores that g_s gives the calibration
         points, so that promises made for ``calibration="split"`` hold for it as they do for the whole
         detector. :meth:`p_interval` says how far from the whole detector's its p-values can be.
 

@@ -12,6 +12,7 @@ from threadpoolctl import ThreadpoolController
 _lock = Lock()
 _inside = 0
 _limits = None
+_before = 1
 
 
 @cache
@@ -31,9 +32,10 @@ def one_blas_thread():
     The limit belongs to the process. With fits in several Python threads the first to enter sets it and
     the last to leave restores what was there before.
     """
-    global _inside, _limits
+    global _inside, _limits, _before
     with _lock:
         if _inside == 0:
+            _before = _most()
             _limits = _blas().limit(limits=1)
         _inside += 1
     try:
@@ -49,7 +51,7 @@ def spread(work, jobs):
     """Call ``work`` on each of the jobs, on as many threads as BLAS may use, each with a BLAS of one thread.
 
     Numpy lets go of the interpreter in products and exponentials alike. Threads of our own keep the cores
-    busy in both, BLAS's own in products alone.
+    busy in both, BLAS's own in products alone. Inside :func:`one_blas_thread` it is as many as before.
 
     Parameters
     ----------
@@ -63,4 +65,9 @@ def spread(work, jobs):
 
 
 def _allowed():
+    with _lock:
+        return _before if _inside else _most()
+
+
+def _most():
     return max((pool["num_threads"] for pool in _blas().info()), default=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import numpy as np
@@ -13,6 +14,7 @@ from .. import ranksvm
 from ..datasets import load_dataset
 from ..neighbors import knn_statistic, ranks
 from ..preferences import quantize
+from . import pages
 
 CS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 """The paper's 13 prices."""
@@ -63,3 +65,16 @@ def run(n=2000, factors=FACTORS, Cs=CS, tol=1e-3, n_jobs=2):
                 bar.update()
         fits = bar.total
     return {"n": n, "fits": fits, "seconds": time.perf_counter() - started, "largest gap": largest}
+
+
+def save(record, folder):
+    """Write the record as JSON and Markdown, and return the folder."""
+    return pages.write(sys.modules[__name__], [record], sentence(record), folder)
+
+
+def sentence(record):
+    """Say what came out."""
+    return (
+        f"{record['fits']} fits at n = {record['n']} in {record['seconds'] / 60:.1f} minutes, "
+        f"largest relative gap {record['largest gap']:.1e}."
+    )

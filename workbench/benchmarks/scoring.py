@@ -8,12 +8,11 @@ score in one process, in turn.
 
 from __future__ import annotations
 
-import json
+import sys
 import tracemalloc
 import warnings
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,6 +26,7 @@ from sklearn.svm import OneClassSVM
 from .. import expansions
 from ..detector import RankAD
 from ..threads import one_blas_thread, spread
+from . import pages
 from .timing import growth, in_turn, table
 
 CASES = (
@@ -169,11 +169,7 @@ def _peak_megabytes(contender):
 
 def save(frame, folder):
     """Write the table as JSON and Markdown, and return the folder."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "scoring.json").write_text(json.dumps(frame.to_dict("records"), indent=1))
-    (folder / "scoring.md").write_text(markdown(frame))
-    return folder
+    return pages.write(sys.modules[__name__], frame.to_dict("records"), markdown(frame), folder)
 
 
 def markdown(frame):

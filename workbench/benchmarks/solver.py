@@ -25,6 +25,7 @@ from .. import densities, plots, ranksvm
 from ..neighbors import knn_statistic, rank
 from ..preferences import quantize
 from ..ranksvm.solution import conclude
+from .timing import peak_megabytes
 
 FAMILIES = {
     "smooth": (20, 50, 100, 200, 400, 800, 2000, 5000, 20_000, 100_000),
@@ -222,9 +223,4 @@ def _peak_memory(family, n, loss):
 
 def _solve_and_weigh(family, n, loss):
     _newton(make_problem(family, n, loss))
-    try:
-        status = Path("/proc/self/status").read_text()
-    except OSError:  # not on Linux
-        return np.nan
-    peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-    return int(peak.split()[1]) / 1024
+    return peak_megabytes()

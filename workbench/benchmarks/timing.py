@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -41,3 +42,13 @@ def table(head, rows):
     """Markdown table with right-aligned cells."""
     lines = [head, ["--:"] * len(head), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def peak_megabytes():
+    """Most memory that this process has held at a time, in MB; NaN where the system does not say."""
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:  # not on Linux
+        return np.nan
+    peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+    return int(peak.split()[1]) / 1024

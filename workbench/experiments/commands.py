@@ -16,6 +16,7 @@ EXPERIMENTS = {
     "table3": ("table3", "times"),
     "defaults": ("defaults",),
     "selection": ("selection",),
+    "frontier": ("frontier",),
 }
 """What can be asked for, and the modules that it takes."""
 

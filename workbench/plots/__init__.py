@@ -2,7 +2,7 @@
 
 from .bars import contributions
 from .checks import PROMISED, Checks, check_plots, check_traces
-from .curves import dots_by_row, log_log
+from .curves import dots_by_row, frontier, log_log
 from .pages import SCRIPT, page, script
 from .panels import NEIGHBOURS, Panel, axes_layout, joined, level_curves, panel_traces
 from .truth import curves_beside_truth
@@ -19,6 +19,7 @@ __all__ = [
     "contributions",
     "curves_beside_truth",
     "dots_by_row",
+    "frontier",
     "joined",
     "level_curves",
     "log_log",

@@ -30,6 +30,38 @@ def log_log(curves, x_label, y_label):
     return figure.update_layout(template="plotly_white", width=860, height=500)
 
 
+def frontier(curves, x_label, y_label):
+    """Quality against cost, whose axis is logarithmic: a curve for each contender, a label at each point.
+
+    Parameters
+    ----------
+    curves : dict from name to (x, y, labels), sequences of one length
+    x_label, y_label : str
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    figure = go.Figure()
+    for i, (name, (x, y, labels)) in enumerate(curves.items()):
+        look = {"size": 9, "color": COLOURS[i % len(COLOURS)], "symbol": SYMBOLS[i % len(SYMBOLS)]}
+        figure.add_trace(
+            go.Scatter(
+                x=list(x),
+                y=list(y),
+                text=list(labels),
+                mode="lines+markers+text",
+                textposition="bottom center",
+                name=name,
+                marker=look,
+                line={"color": look["color"]},
+            )
+        )
+    figure.update_xaxes(type="log", title=x_label)
+    figure.update_yaxes(title=y_label)
+    return figure.update_layout(template="plotly_white", width=860, height=560)
+
+
 def dots_by_row(table, x_label, best=None):
     """One row of dots for each row of a table, one symbol and colour for each column.
 

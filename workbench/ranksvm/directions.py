@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lu_factor, lu_solve
 
+from .factors import CutFactor
 from .windows import Zone
 
 # One product is allowed for so many rows of the matrix to factor ...
@@ -43,7 +44,8 @@ class Span:
         self.rank = rank
         self.complete = rank == factor.rank
         self.Phi = factor.Phi if self.complete else np.ascontiguousarray(factor.Phi[:, :rank])
-        self.K = kernel.dense if self.complete and kernel.is_dense else None
+        stands_for_K = self.complete and kernel.is_dense and not isinstance(factor, CutFactor)
+        self.K = kernel.dense if stands_for_K else None
         self._single = {}
         self._diagonal_serves = True
         self._solve = None

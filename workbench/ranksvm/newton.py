@@ -40,8 +40,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from .directions import Span
+from .factors import FIRST_PIVOTS, CutFactor
+from .factors import factor as factorise
 from .problem import NodeDual
 from .progress import Progress
 from .solution import Candidate
@@ -60,6 +63,8 @@ SINGLE_PRECISION_SLOPE = 1e3
 # moves less; tighter ones cost more products. The last step for the squared hinge has its own.
 ACCURACY = 0.1
 POLISHED = 1e-6
+# Rows of Phi squared at a time.
+ROWS = 4096
 
 
 def solve(problem, tol, factor=None, callback=None):
@@ -70,7 +75,8 @@ def solve(problem, tol, factor=None, callback=None):
     problem : RankSVMProblem
     tol : float
     factor : Factor, optional
-        Of the problem's kernel, at least as accurate as :func:`factor_tolerance` asks.
+        Of the problem's kernel, at least as accurate as :func:`factor_tolerance` asks; or a CutFactor, in
+        whose span alone the gap is then brought down.
     callback : callable, optional
         Called with a Progress after each step.
 
@@ -79,10 +85,12 @@ def solve(problem, tol, factor=None, callback=None):
     Candidate
     """
     if factor is None:
-        factor = problem.kernel.factor(factor_tolerance(problem, tol))
-    spans = _spans(problem, factor)
+        factor = factorise(problem.kernel, factor_tolerance(problem, tol), FIRST_PIVOTS)
+    # What is kept out of the factor is left to the certificate: here it would only stall.
+    served = factor.as_if_whole() if isinstance(factor, CutFactor) else factor
+    spans = _spans(problem, served)
     span = next(spans)
-    best = _Best(problem, factor)
+    best = _Best(problem, served)
     centre = _Centre(np.zeros(span.rank), 0.0, _initial_h(problem, span.Phi))
     point = _Point(problem, span.Phi, centre, np.zeros(span.rank))
     inner = 0
@@ -130,7 +138,7 @@ def solve(problem, tol, factor=None, callback=None):
     else:
         best.update(point)
         n_iter = MAX_ITER
-    return best.candidate(n_iter)
+    return best.candidate(n_iter, factor)
 
 
 def _spans(problem, factor):
@@ -138,7 +146,10 @@ def _spans(problem, factor):
 
     The early steps, whose gap is large anyway, are cheap in the span of a few pivots.
     """
-    residual = 1.0 - np.cumsum(factor.Phi**2, axis=1).min(axis=0)
+    explained = np.full(factor.rank, np.inf)
+    for block in gen_batches(len(factor.Phi), ROWS):
+        np.minimum(explained, np.cumsum(factor.Phi[block] ** 2, axis=1).min(axis=0), out=explained)
+    residual = 1.0 - explained
     # With K at hand the complete span has its own short cut, which a nearly complete one would miss.
     largest = (0.6 if problem.kernel.is_dense else 0.8) * factor.rank
     for accuracy in SPAN_ACCURACIES:
@@ -232,11 +243,11 @@ class _Best:
         if dual > self.dual:
             self.dual, self.dual_point = dual, NodeDual(point.F, point.T, t * C)
 
-    def candidate(self, n_iter):
+    def candidate(self, n_iter, factor):
         beta = np.zeros(self.problem.n)
         pivots = self.factor.pivots[: len(self.w)]
         beta[pivots] = self.factor.coefficients(self.w)
-        return Candidate(beta, self.dual_point, n_iter, self.factor)
+        return Candidate(beta, self.dual_point, n_iter, factor)
 
 
 def _newton_step(problem, span, centre, point, coarse, accuracy):

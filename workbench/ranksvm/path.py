@@ -9,6 +9,7 @@ from joblib import Parallel, delayed
 
 from ..threads import one_blas_thread
 from . import newton
+from .factors import factor as factorise
 from .problem import check_tol, make_problem
 from .solution import Candidate, conclude, warn_unless_converged
 
@@ -75,7 +76,7 @@ def _row(X, levels, sigma, Cs, settings, tol):
     kernel = problems[-1].kernel
     solutions = []
     with one_blas_thread():
-        factor = kernel.factor(newton.factor_tolerance(problems[-1], tol))
+        factor = factorise(kernel, newton.factor_tolerance(problems[-1], tol))
         for problem in problems:
             started = time.perf_counter()
             problem = problem.with_kernel(kernel)

@@ -29,6 +29,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from ..kernels import KernelMatrix
 from ..preferences import n_pairs, pairs
+from .factors import CutFactor, whole_product
 from .windows import pair_sums
 
 LOSSES = ("hinge", "squared_hinge")
@@ -128,12 +129,13 @@ class RankSVMProblem:
             return self.C * slack.total
         return self.C * _sum_of_squares(slack, scores, 1.0)
 
-    def primal(self, beta):
-        """Objective of Eq. 5 at ``g = sum_i beta_i k(x_i, .)``."""
-        scores = self.kernel.dot(beta)
-        return float(beta @ scores / 2 + self.loss_sum(scores))
+    def primal(self, beta, scores=None):
+        """Objective of Eq. 5 at ``g = sum_i beta_i k(x_i, .)``; `scores` are ``K beta`` if at hand."""
+        if scores is None:
+            scores = self.kernel.dot(beta)
+        return float(max(beta @ scores, 0.0) / 2 + self.loss_sum(scores))
 
-    def dual(self, point, factor=None):
+    def dual(self, point, factor=None, quadratic=None):
         """Dual objective at a feasible point.
 
         Parameters
@@ -144,13 +146,41 @@ class RankSVMProblem:
             ``|Phi' beta|^2 + (sum_i |beta_i| sqrt(d_i))^2``, d the factor's residual diagonal
             (Cauchy-Schwarz on the positive semi-definite ``K - Phi Phi'``), so that the value
             returned is a lower bound of the optimum all the same.
+        quadratic : float, optional
+            ``beta' K beta``, if at hand.
         """
         total, beta, squares = self._dual_terms(point)
-        return float(total - self.quadratic(beta, factor) / 2 - squares / (4 * self.C))
+        if quadratic is None:
+            quadratic = self.quadratic(beta, factor)
+        return float(total - quadratic / 2 - squares / (4 * self.C))
+
+    def best_multiple(self, point):
+        """Scale dual weights to the best multiple that is feasible, by the whole of K: O(n^2) time.
+
+        Parameters
+        ----------
+        point : NodeDual
+
+        Returns
+        -------
+        point : NodeDual
+        beta : array of shape (n,)
+            ``A' alpha`` of that multiple, and so the coefficients of a g that goes with it.
+        scores : array of shape (n,)
+            ``K beta``.
+        """
+        total, beta, squares = self._dual_terms(point)
+        scores = whole_product(self.kernel, beta)
+        curvature = float(beta @ scores) + squares / (2 * self.C)
+        t = total / curvature if curvature > 0 else 1.0
+        if self.loss == "hinge":
+            largest = point.scale * self.pair_sums(point.F, point.T).largest
+            t = min(t, self.C / largest) if largest > 0 else t
+        return replace(point, scale=t * point.scale), t * beta, t * scores
 
     def quadratic(self, beta, factor=None):
         """``beta' K beta``, or the upper bound of :meth:`dual` where K does not fit memory."""
-        if factor is None or self.kernel.is_dense:
+        if factor is None or (self.kernel.is_dense and not isinstance(factor, CutFactor)):
             return float(beta @ self.kernel.dot(beta))
         v = factor.Phi.T @ beta
         return float(v @ v + (np.abs(beta) @ np.sqrt(factor.residual)) ** 2)

@@ -10,7 +10,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..kernels import Factor
+from .factors import CutFactor
 from .problem import NodeDual, PairDual
+
+MOST_FOR_WHOLE_PRODUCT = 200_000
+"""Points up to which a certificate may cost a product with all of K: seconds grow like n^2."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,9 @@ class RankSVMSolution:
         Whether ``gap <= tol``.
     dual_point : NodeDual or PairDual
         The witness behind `dual`.
+    cut : int or None
+        Number of landmarks in whose span alone the problem was solved, where n is above 5000 and the whole
+        kernel needs more; the gap counts what that leaves out.
     """
 
     beta: np.ndarray = field(repr=False)
@@ -77,6 +84,7 @@ class RankSVMSolution:
     n_pairs: int
     converged: bool
     dual_point: NodeDual | PairDual = field(repr=False)
+    cut: int | None = None
 
 
 def conclude(problem, candidate, tol, solver, reason, started):
@@ -96,15 +104,23 @@ def conclude(problem, candidate, tol, solver, reason, started):
     -------
     RankSVMSolution
     """
-    scores = problem.kernel.dot(candidate.beta)
-    squared_norm = max(float(candidate.beta @ scores), 0.0)
-    primal = float(squared_norm / 2 + problem.loss_sum(scores))
-    dual = problem.dual(candidate.dual_point, candidate.factor)
-    gap = float((primal - dual) / max(abs(primal), np.finfo(float).tiny))
+    beta, dual_point, factor = candidate.beta, candidate.dual_point, candidate.factor
+    scores = problem.kernel.dot(beta)
+    primal = problem.primal(beta, scores)
+    dual = problem.dual(dual_point, factor)
+    cut = factor.rank if isinstance(factor, CutFactor) else None
+    if cut and _relative(primal, dual) > tol and problem.n <= MOST_FOR_WHOLE_PRODUCT:
+        dual_point, expansion, whole = problem.best_multiple(dual_point)
+        dual = problem.dual(dual_point, quadratic=float(expansion @ whole))
+        of_dual = problem.primal(expansion, whole)
+        # An expansion over all points is dear to score with: only where the landmarks miss the tolerance.
+        if of_dual < primal and _relative(primal, dual) > tol:
+            beta, scores, primal = expansion, whole, of_dual
+    gap = _relative(primal, dual)
     return RankSVMSolution(
-        beta=candidate.beta,
+        beta=beta,
         scores=scores,
-        norm=float(np.sqrt(squared_norm)),
+        norm=float(np.sqrt(max(beta @ scores, 0.0))),
         primal=primal,
         dual=dual,
         gap=gap,
@@ -114,16 +130,28 @@ def conclude(problem, candidate, tol, solver, reason, started):
         seconds=time.perf_counter() - started,
         n_pairs=problem.n_pairs,
         converged=gap <= tol,
-        dual_point=candidate.dual_point,
+        dual_point=dual_point,
+        cut=cut,
     )
+
+
+def _relative(primal, dual):
+    return float((primal - dual) / max(abs(primal), np.finfo(float).tiny))
 
 
 def warn_unless_converged(solution, tol):
     """Issue a ConvergenceWarning that names the gap reached, where it is above `tol`."""
     if not solution.converged:
+        advice = "raise tol, lower C or change sigma if it is too large."
+        if solution.cut is not None:
+            advice = (
+                f"at this sigma the kernel matrix of {len(solution.beta):,} points needs more than the "
+                f"{solution.cut:,} landmarks that it was solved on. Raise sigma, raise tol, or train on "
+                "fewer points (up to 5,000 any sigma is solved exactly)."
+            )
         warnings.warn(
             f"RankSVM stopped at relative gap {solution.gap:.1e}, above tol={tol:g}. The solution carries "
-            "this gap; raise tol, lower C or change sigma if it is too large.",
+            f"this gap; {advice}",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -16,6 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.utils import gen_batches
+
+COLUMNS = 256
+"""Columns of Phi whose window sums are worked out at a time, for the memory's sake."""
 
 
 @dataclass(frozen=True)
@@ -171,10 +175,13 @@ class Zone:
         With D the degrees and N the adjacency seen from the higher points,
         ``R' L R = R' (D - N - N') R = (M + M') / 2`` for ``M = R' (D R - 2 N R)``: one matrix product.
         """
-        target = _scale(rows, self.degree)
-        for stage, _, _ in self._runs:
-            target[stage.higher] -= 2 * _row_run_sums(rows[stage.lower], stage.start, stage.stop)
-        M = rows.T @ target
+        M = np.empty((rows.shape[1], rows.shape[1]), dtype=rows.dtype)
+        for some in gen_batches(rows.shape[1], COLUMNS):
+            part = np.ascontiguousarray(rows[:, some])
+            target = _scale(part, self.degree)
+            for stage, _, _ in self._runs:
+                target[stage.higher] -= 2 * _row_run_sums(part[stage.lower], stage.start, stage.stop)
+            M[:, some] = rows.T @ target
         M += M.T.copy()
         M /= 2
         return M

@@ -1,0 +1,58 @@
+"""Landmarks for a kernel expansion: randomly pivoted Cholesky.
+
+Pivoted Cholesky takes the point that is farthest, in the RKHS, from the span of those before. For all the
+pivots that K needs this is hard to beat. For few of them and a narrow kernel it is not: the farthest points
+are the outliers, which serve nobody else. Drawing each pivot at random, with probability proportional to
+that squared distance, serves the bulk as well (Chen, Epperly, Tropp & Webber 2025).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .kernels import Factor
+
+SEED = 0
+"""The same sample gives the same landmarks."""
+
+
+def random_factor(kernel, at_most, tol):
+    """Cholesky factor of a kernel matrix with randomly drawn pivots.
+
+    Parameters
+    ----------
+    kernel : KernelMatrix
+    at_most : int
+        Number of pivots wanted.
+    tol : float
+        Points whose residual is no larger are not drawn; fewer pivots are returned where none is left.
+
+    Returns
+    -------
+    Factor
+
+    References
+    ----------
+    Y. Chen, E. N. Epperly, J. A. Tropp, R. J. Webber. Randomly pivoted Cholesky: Practical approximation of a
+    kernel matrix with few entry evaluations. Communications on Pure and Applied Mathematics 78, 2025.
+    """
+    n = len(kernel)
+    rng = np.random.RandomState(SEED)
+    residual = np.ones(n)
+    Phi = np.empty((n, min(n, at_most)), order="F")
+    pivots = []
+    while len(pivots) < Phi.shape[1]:
+        up_to = np.cumsum(np.where(residual > tol, residual, 0.0))
+        if up_to[-1] == 0:
+            break
+        pivot = int(np.searchsorted(up_to, rng.random_sample() * up_to[-1], side="right"))
+        r = len(pivots)
+        column = kernel.columns([pivot])[:, 0] - Phi[:, :r] @ Phi[pivot, :r]
+        column /= np.sqrt(residual[pivot])
+        column[pivots] = 0.0  # zero by construction: keeps Phi[pivots] exactly triangular
+        Phi[:, r] = column
+        residual -= column**2
+        pivots.append(pivot)
+        residual[pivots] = 0.0
+    Phi = np.ascontiguousarray(Phi[:, : len(pivots)])
+    return Factor(Phi, np.array(pivots, dtype=int), np.maximum(residual, 0.0))

@@ -1,0 +1,139 @@
+"""Where K does not fit memory: a pivoted-Cholesky factor of a large sample, and products with K itself.
+
+Taking the pivots one by one, each where the residual is largest, passes over all of Phi for every column.
+Instead some thousand points are factored among themselves, in memory, and the pivots found there give their
+columns to all points at once, by matrix products. Then it is the turn of the points that these pivots serve
+worst, until none is left above the tolerance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+from sklearn.utils import gen_batches
+
+from ..kernels import Factor, rbf
+from ..threads import spread
+
+SAMPLE = 2000
+"""Points that are factored among themselves."""
+
+PHI_BYTES = 2**30
+"""Memory for Phi ..."""
+
+FIRST_PIVOTS = 1500
+"""Pivots to try first: a product with all of K often certifies that they are enough, when a bound cannot."""
+
+FEWEST_PIVOTS = 400
+"""... but so many pivots may always be taken: smooth kernels in the plane need 250 at n = 1,000,000."""
+
+PROGRESS = 1e-3
+"""By so much the largest residual is brought down at a time."""
+
+ROWS = 2048
+"""Rows of Phi, or of K, worked out at a time."""
+
+COLUMNS = 2048
+"""Columns of K worked out at a time."""
+
+
+@dataclass(frozen=True)
+class CutFactor(Factor):
+    """A factor that was ended early: its residual is above the tolerance asked for."""
+
+    def as_if_whole(self):
+        """Return the factor of ``Phi Phi'`` itself, which has no residual."""
+        return replace(self, residual=np.zeros_like(self.residual))
+
+
+def most_pivots(n):
+    """Return how many columns Phi may have."""
+    return min(n, max(FEWEST_PIVOTS, PHI_BYTES // (8 * n)))
+
+
+def factor(kernel, tol, at_most=None):
+    """Pivoted-Cholesky factor of a kernel matrix, to a residual diagonal of `tol` or to a number of pivots.
+
+    Parameters
+    ----------
+    kernel : KernelMatrix
+    tol : float
+    at_most : int, optional
+        Where the matrix does not fit memory; as many pivots as do if not given.
+
+    Returns
+    -------
+    Factor, or CutFactor where the number of pivots was the limit
+    """
+    if kernel.is_dense:
+        return kernel.factor(tol)
+    X, n = kernel.X, len(kernel)
+    limit = min(at_most or n, most_pivots(n))
+    residual, parts, pivots = np.ones(n), [], np.empty(0, dtype=int)
+    candidates = np.random.default_rng(0).permutation(n)
+    while len(pivots) < limit and len(candidates):
+        some = candidates[:SAMPLE]
+        # Not all the way at once: far from the sample the same pivots would extrapolate, which costs digits.
+        goal = max(tol, PROGRESS * residual[some[0]])
+        K = rbf(X[some], X[some], kernel.sigma)
+        for part in parts:
+            K -= part[some] @ part[some].T
+        packed, order, rank, _ = lapack.dpstrf(K, lower=1, tol=goal)
+        if rank == 0:
+            break
+        rank = min(rank, limit - len(pivots))
+        new = some[order[:rank] - 1]
+        L = np.tril(packed[:rank, :rank])
+        columns = np.empty((n, rank))
+
+        def work(block, new=new, L=L, columns=columns):
+            K = rbf(X[block], X[new], kernel.sigma)
+            for part in parts:
+                K -= part[block] @ part[new].T
+            columns[block] = solve_triangular(L, K.T, lower=True, check_finite=False).T
+            residual[block] -= np.einsum("ij,ij->i", columns[block], columns[block])
+
+        spread(work, list(gen_batches(n, ROWS)))
+        pivots = np.concatenate([pivots, new])
+        # By construction: keeps Phi[pivots] exactly triangular.
+        columns[pivots[: -len(new)]] = 0.0
+        columns[new] = L
+        residual[pivots] = 0.0
+        parts.append(columns)
+        above = np.flatnonzero(residual > tol)
+        candidates = above[np.argsort(-residual[above], kind="stable")]
+    Phi = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+    kind = CutFactor if len(candidates) else Factor
+    return kind(Phi, pivots, np.maximum(residual, 0.0))
+
+
+def whole_product(kernel, beta):
+    """``K beta`` with K itself, every value worked out once and forgotten: O(n^2) time, on all threads.
+
+    Returns
+    -------
+    array of shape (n,)
+    """
+    X, n = kernel.X, len(kernel)
+    blocks = list(gen_batches(n, ROWS))
+    parts = [None] * len(blocks)  # added up in order: the same bits whichever thread was first
+
+    def work(job):
+        rows = blocks[job]
+        mine = np.zeros(n)
+        for columns in gen_batches(n - rows.start, COLUMNS):
+            columns = slice(rows.start + columns.start, rows.start + columns.stop)
+            K = rbf(X[rows], X[columns], kernel.sigma)
+            mine[rows] += K @ beta[columns]
+            beyond = slice(max(columns.start, rows.stop), columns.stop)
+            if beyond.start < beyond.stop:
+                mine[beyond] += beta[rows] @ K[:, beyond.start - columns.start :]
+        parts[job] = mine[rows.start :]
+
+    spread(work, list(range(len(blocks))))
+    out = np.zeros(n)
+    for rows, part in zip(blocks, parts, strict=True):
+        out[rows.start :] += part
+    return out
