@@ -37,10 +37,11 @@ class RankAD(KernelDetector):
     sigma : float, "auto" or "D_K", default "auto"
         Bandwidth of ``exp(-|x - x'|^2 / sigma^2)`` in the units of the data. "D_K" is the mean over the
         training points of the average k-NN distance, copies counted once; "auto" is half of it.
-        On 61 tasks that none of the paper's data sets is among, half of D_K did best of six multiples: mean
-        AUC .900 against .887 for D_K itself (difference .013, 95% interval .001 to .028). On the paper's
-        eight sets, not looked at in choosing, it is .914 against .894 raw, and .945 against .948
-        standardised, which is within the interval (`workbench.experiments.defaults`).
+        On 61 tasks that none of the paper's data sets is among, half of D_K has mean AUC .897 raw and .903
+        standardised against .876 and .889 of D_K itself: .021 more (95% interval .006 to .039) and .014
+        (.004 to .025), and what lies between .35 and .5 is level. On the paper's eight sets, not looked at in
+        choosing, it has .906 against .884 raw, .021 more (.003 to .048), and .944 with either standardised
+        (`notebooks/results/defaults.md`).
     C : float or "auto", default "auto"
         Price of a violated pair. "auto" is 1/n.
     loss : {"hinge", "squared_hinge"}, default "hinge"

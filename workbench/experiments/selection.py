@@ -136,26 +136,58 @@ def report(records):
     str
         Markdown.
     """
-    frame = records.assign(group=records["task"].map(group_of))
-    names = ["default", *CRITERIA]
     parts = ["## Does selection select well?", ""]
-    for title, part in (
-        ("the tasks to tune on", frame[frame["group"] != "paper"]),
-        ("the paper's data sets", frame[frame["group"] == "paper"]),
-    ):
-        if len(part):
-            auc = part.groupby(["group", "task"])[[f"AUC {name}" for name in ["oracle", *names]]].mean()
-            auc.columns = ["oracle", *names]
-            parts += [
-                f"On {title} ({len(auc)} tasks): regret is the AUC of the best of {len(SIGMA_FACTORS)} x "
-                f"{len(CS)} settings, which only labels tell, less that of the setting chosen without them; "
-                "95% intervals by bootstrap over tasks. The default is one setting for all and not of the "
-                "grid. The last columns compare each with the default: positive is better.",
-                "",
-                pipes(difference_table(auc, "default", oracle="oracle", what=CRITERIA)),
-                "",
-            ]
+    for title, auc in mean_auc(records).items():
+        parts += [
+            f"On {title} ({len(auc)} tasks): regret is the AUC of the best of {len(SIGMA_FACTORS)} x "
+            f"{len(CS)} settings, which only labels tell, less that of the setting chosen without them; "
+            "95% intervals by bootstrap over tasks. The default is one setting for all and not of the "
+            "grid. The last columns compare each with the default: positive is better.",
+            "",
+            pipes(compared(auc)),
+            "",
+        ]
     return "\n".join(parts)
+
+
+def mean_auc(records):
+    """Mean test AUC of the oracle, of the default, and of each criterion's choice on each task.
+
+    Parameters
+    ----------
+    records : pandas.DataFrame
+        As for :func:`report`.
+
+    Returns
+    -------
+    dict from str to pandas.DataFrame
+        For "the tasks to tune on" and "the paper's data sets": a row for each group and task.
+    """
+    frame = records.assign(group=records["task"].map(group_of))
+    names = ["oracle", "default", *CRITERIA]
+    paper = frame["group"] == "paper"
+    found = {}
+    for title, part in (("the tasks to tune on", frame[~paper]), ("the paper's data sets", frame[paper])):
+        if len(part):
+            auc = part.groupby(["group", "task"])[[f"AUC {name}" for name in names]].mean()
+            found[title] = auc.set_axis(names, axis=1)
+    return found
+
+
+def compared(auc):
+    """Mean AUC, regret, and the difference from the default, of each column, with 95% intervals.
+
+    Parameters
+    ----------
+    auc : pandas.DataFrame
+        One of those that :func:`mean_auc` returns.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each column of `auc`, the best first.
+    """
+    return difference_table(auc, "default", oracle="oracle", what=CRITERIA)
 
 
 def _scores(X, levels, sigmas, queries):
