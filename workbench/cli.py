@@ -218,7 +218,7 @@ def path(n, tol, jobs):
         raise click.ClickException(str(error)) from error
     click.echo(
         f"{record['fits']} fits at n = {n} in {record['seconds'] / 60:.1f} minutes, "
-        f"largest relative gap {record['largest gap']:.1e}"
+        f"largest relative gap {record['largest gap']:.1e}, {record['above tol']} fits above tol = {tol:g}"
     )
 
 

@@ -80,7 +80,7 @@ def solve(X, levels, *, sigma, C, loss="hinge", anchor=0.0, solver="auto", tol=1
     with one_blas_thread():
         candidate = SOLVERS[name](problem, tol, callback=callback)
         solution = conclude(problem, candidate, tol, name, reason, started)
-    warn_unless_converged(solution, tol)
+    warn_unless_converged(solution, tol, sigma, C)
     return solution
 
 

@@ -118,12 +118,16 @@ def conclude(problem, candidate, tol, solver, reason, started):
     )
 
 
-def warn_unless_converged(solution, tol):
-    """Issue a ConvergenceWarning that names the gap reached, where it is above `tol`."""
+def warn_unless_converged(solution, tol, sigma, C):
+    """Issue a ConvergenceWarning that names the cell and the gap reached, where it is above `tol`.
+
+    Python shows a warning of the same text once, and the cells of a sweep must not hide one another.
+    """
     if not solution.converged:
         warnings.warn(
-            f"RankSVM stopped at relative gap {solution.gap:.1e}, above tol={tol:g}. The solution carries "
-            "this gap; raise tol, lower C or change sigma if it is too large.",
+            f"RankSVM at sigma={sigma:g}, C={C:g} stopped at relative gap {solution.gap:.1e}, "
+            f"above tol={tol:g}. The solution carries this gap; raise tol, lower C or change sigma if it is "
+            "too large.",
             ConvergenceWarning,
             stacklevel=3,
         )
