@@ -117,12 +117,12 @@ def solve(problem, tol, factor=None, callback=None):
             if point.gradient @ point.gradient / 2 <= inexact * min(point.complementarity, gap):
                 centre = centre.advance(point.w, H_FACTORS[min(inner, len(H_FACTORS) - 1)])
                 inner = 0
-                point = _Point(problem, span.Phi, centre, point.w)
+                point = _Point(problem, span.Phi, centre, point.w, at=point)
             elif inner == MAX_INNER:
                 centre = _Centre(centre.W, centre.T, 4 * centre.h)
                 inner = 0
                 inexact = LESS_INEXACT
-                point = _Point(problem, span.Phi, centre, point.w)
+                point = _Point(problem, span.Phi, centre, point.w, at=point)
         coarse = best.relative_gap > SINGLE_PRECISION_GAP
         following = _newton_step(problem, span, centre, point, coarse, ACCURACY)
         if following is not None:
@@ -190,18 +190,21 @@ class _Centre:
 
 
 class _Point:
-    """One w, and everything the steps and the certificate need to know there."""
+    """One w, and everything the steps and the certificate need to know there.
 
-    def __init__(self, problem, Phi, centre, w, scores=None, sums=None):
+    `at` is a point of the same w and another centre: scores and loss are as there.
+    """
+
+    def __init__(self, problem, Phi, centre, w, sums=None, at=None):
         self.w = w
-        self.scores = Phi @ w if scores is None else scores
+        self.scores = Phi @ w if at is None else at.scores
         self.F = Phi @ centre.W + self.scores / centre.h
         self.T = centre.T + 1 / centre.h
         self.sums = problem.pair_sums(self.F, self.T) if sums is None else sums
         self.beta = problem.C * self.sums.node
         self.v = Phi.T @ self.beta
         self.gradient = w - self.v
-        self.loss = problem.loss_sum(self.scores)
+        self.loss = problem.loss_sum(self.scores) if at is None else at.loss
         self.complementarity = self.loss - problem.C * self.sums.total + self.beta @ self.scores
 
     def outside(self, quadratic):
