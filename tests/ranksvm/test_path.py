@@ -58,8 +58,14 @@ def test_path_checks_everything_before_solving(sample):
 def test_path_warns_where_a_solution_misses_the_tolerance(sample, monkeypatch):
     X, levels = sample
     monkeypatch.setattr(newton, "MAX_ITER", 2)
-    with pytest.warns(ConvergenceWarning, match="relative gap"):
-        list(ranksvm.path(X, levels, sigmas=[0.3], Cs=[1.0]))
+    with pytest.warns(ConvergenceWarning) as record:
+        path = list(ranksvm.path(X, levels, sigmas=[0.3, 0.4], Cs=[1.0, 2.0]))
+    assert len(record) == len(path) == 4
+    for (sigma, C, solution), warning in zip(path, record, strict=True):
+        assert not solution.converged
+        assert f"at sigma={sigma:g}, C={C:g} stopped at relative gap {solution.gap:.1e}" in str(
+            warning.message
+        )
 
 
 def test_callback_sees_every_step_and_the_gap_fall(sample):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from workbench.ranksvm.windows import Zone, pair_sums
+from workbench.ranksvm.windows import Zone, pair_sums, total_slack
 
 sizes = st.shared(st.integers(1, 14))
 scores = arrays(float, sizes, elements=st.one_of(st.integers(-3, 3).map(float), st.floats(-5, 5)))
@@ -57,6 +57,12 @@ def test_windows_equal_loops(F, T, levels, anchor, upper):
     np.testing.assert_allclose(zone.product(rows), L_A @ rows, atol=1e-9)
     np.testing.assert_allclose(zone.product(rows[:, 0]), L_A @ rows[:, 0], atol=1e-9)
     np.testing.assert_allclose(zone.congruence(rows), rows.T @ L_A @ rows, atol=1e-9)
+
+
+@given(scores, shifts, levels, st.sampled_from([0.0, 1.0, 2.5]))
+def test_total_slack_equals_loops(F, T, levels, anchor):
+    total = slow(F, T, levels, anchor, np.inf)[0]
+    assert total_slack(F, T, levels, anchor) == pytest.approx(total, rel=1e-12, abs=1e-12)
 
 
 def test_small_sums_of_large_scores_keep_their_digits():

@@ -98,7 +98,7 @@ def solve(X, levels, *, sigma, C, loss="hinge", anchor=0.0, solver="auto", tol=1
             factor = factorise(problem.kernel, newton.factor_tolerance(problem, tol), at_most)
             candidate = newton.solve(problem, tol, factor, callback)
             solution = conclude(problem, candidate, tol, name, reason, started)
-    warn_unless_converged(solution, tol)
+    warn_unless_converged(solution, tol, sigma, C)
     return solution
 
 

@@ -51,6 +51,10 @@ from .solution import Candidate
 
 MAX_ITER = 500
 MAX_INNER = 8
+# An inner problem is solved until its part of the gap is below the first of these, as a fraction of the
+# rest. What is left of it enters the multipliers for good, and where the best primal is far worse than the
+# best dual that can outweigh what a multiplier step gains: hence the second, once an inner problem failed.
+INEXACT, LESS_INEXACT = 0.3, 0.1
 # How h moves after a multiplier step that took 0, 1, 2, ... Newton steps: faster while steps are cheap.
 H_FACTORS = (0.25, 0.25, 0.25, 0.5, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0)
 # Residual diagonals of the spans worked in before the complete one.
@@ -59,9 +63,10 @@ SPAN_ACCURACIES = (0.3, 3e-2, 1e-3, 1e-5)
 # on a point, which bounds its condition, below the other.
 SINGLE_PRECISION_GAP = 1e-5
 SINGLE_PRECISION_SLOPE = 1e3
-# Relative residual of the Newton systems: looser ones cost more steps, and h, which goes by their number,
-# moves less; tighter ones cost more products. The last step for the squared hinge has its own.
-ACCURACY = 0.1
+# Relative residual of the Newton systems. Looser ones leave the directions of low curvature unsolved: at
+# 0.1, fits with C far above 1/n took up to seven times as many steps. Tighter ones cost more products. The
+# last step for the squared hinge has its own.
+ACCURACY = 0.01
 POLISHED = 1e-6
 # Rows of Phi squared at a time.
 ROWS = 4096
@@ -94,6 +99,7 @@ def solve(problem, tol, factor=None, callback=None):
     centre = _Centre(np.zeros(span.rank), 0.0, _initial_h(problem, span.Phi))
     point = _Point(problem, span.Phi, centre, np.zeros(span.rank))
     inner = 0
+    inexact = INEXACT
     steps_in_span = 0
     for n_iter in range(MAX_ITER):
         best.update(point)
@@ -116,14 +122,15 @@ def solve(problem, tol, factor=None, callback=None):
             span, centre, point = _enter(next(spans), problem, centre, point)
             steps_in_span = 0
         elif problem.loss == "hinge":
-            if point.gradient @ point.gradient / 2 <= 0.3 * min(point.complementarity, gap):
+            if point.gradient @ point.gradient / 2 <= inexact * min(point.complementarity, gap):
                 centre = centre.advance(point.w, H_FACTORS[min(inner, len(H_FACTORS) - 1)])
                 inner = 0
-                point = _Point(problem, span.Phi, centre, point.w)
+                point = _Point(problem, span.Phi, centre, point.w, at=point)
             elif inner == MAX_INNER:
                 centre = _Centre(centre.W, centre.T, 4 * centre.h)
                 inner = 0
-                point = _Point(problem, span.Phi, centre, point.w)
+                inexact = LESS_INEXACT
+                point = _Point(problem, span.Phi, centre, point.w, at=point)
         coarse = best.relative_gap > SINGLE_PRECISION_GAP
         following = _newton_step(problem, span, centre, point, coarse, ACCURACY)
         if following is not None:
@@ -194,18 +201,21 @@ class _Centre:
 
 
 class _Point:
-    """One w, and everything the steps and the certificate need to know there."""
+    """One w, and everything the steps and the certificate need to know there.
 
-    def __init__(self, problem, Phi, centre, w, scores=None, sums=None):
+    `at` is a point of the same w and another centre: scores and loss are as there.
+    """
+
+    def __init__(self, problem, Phi, centre, w, sums=None, at=None):
         self.w = w
-        self.scores = Phi @ w if scores is None else scores
+        self.scores = Phi @ w if at is None else at.scores
         self.F = Phi @ centre.W + self.scores / centre.h
         self.T = centre.T + 1 / centre.h
         self.sums = problem.pair_sums(self.F, self.T) if sums is None else sums
         self.beta = problem.C * self.sums.node
         self.v = Phi.T @ self.beta
         self.gradient = w - self.v
-        self.loss = problem.loss_sum(self.scores)
+        self.loss = problem.loss_sum(self.scores) if at is None else at.loss
         self.complementarity = self.loss - problem.C * self.sums.total + self.beta @ self.scores
 
     def outside(self, quadratic):

@@ -66,7 +66,7 @@ def _check_n_jobs(n_jobs):
 def _flat(sigmas, Cs, solved, tol):
     for sigma, row in zip(sigmas, solved, strict=True):
         for C, solution in zip(Cs, row, strict=True):
-            warn_unless_converged(solution, tol)
+            warn_unless_converged(solution, tol, sigma, C)
             yield sigma, C, solution
 
 

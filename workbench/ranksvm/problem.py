@@ -30,7 +30,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from ..kernels import KernelMatrix
 from ..preferences import n_pairs, pairs
 from .factors import CutFactor, whole_product
-from .windows import pair_sums
+from .windows import pair_sums, total_slack
 
 LOSSES = ("hinge", "squared_hinge")
 LARGEST_ANCHOR = 1e15
@@ -124,9 +124,9 @@ class RankSVMProblem:
 
     def loss_sum(self, scores):
         """``C`` times the loss summed over all pairs, for scores ``g(x_i)``."""
-        slack = pair_sums(scores, 1.0, self.levels, self.anchor, np.inf)
         if self.loss == "hinge":
-            return self.C * slack.total
+            return self.C * total_slack(scores, 1.0, self.levels, self.anchor)
+        slack = pair_sums(scores, 1.0, self.levels, self.anchor, np.inf)
         return self.C * _sum_of_squares(slack, scores, 1.0)
 
     def primal(self, beta, scores=None):

@@ -139,8 +139,11 @@ def _relative(primal, dual):
     return float((primal - dual) / max(abs(primal), np.finfo(float).tiny))
 
 
-def warn_unless_converged(solution, tol):
-    """Issue a ConvergenceWarning that names the gap reached, where it is above `tol`."""
+def warn_unless_converged(solution, tol, sigma, C):
+    """Issue a ConvergenceWarning that names the cell and the gap reached, where it is above `tol`.
+
+    Python shows a warning of the same text once, and the cells of a sweep must not hide one another.
+    """
     if not solution.converged:
         advice = "raise tol, lower C or change sigma if it is too large."
         if solution.cut is not None:
@@ -150,8 +153,8 @@ def warn_unless_converged(solution, tol):
                 "fewer points (up to 5,000 any sigma is solved exactly)."
             )
         warnings.warn(
-            f"RankSVM stopped at relative gap {solution.gap:.1e}, above tol={tol:g}. The solution carries "
-            f"this gap; {advice}",
+            f"RankSVM at sigma={sigma:g}, C={C:g} stopped at relative gap {solution.gap:.1e}, above "
+            f"tol={tol:g}. The solution carries this gap; {advice}",
             ConvergenceWarning,
             stacklevel=3,
         )
