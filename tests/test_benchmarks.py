@@ -192,11 +192,11 @@ def test_bench_all_hands_its_options_on(tmp_path, monkeypatch):
 
 
 def test_path_page(tmp_path):
-    record = {"n": 100, "fits": 16, "seconds": 120.0, "largest gap": 1e-4}
+    record = {"n": 100, "fits": 16, "seconds": 120.0, "tol": 1e-3, "largest gap": 2e-3, "above tol": 1}
     path.save(record, tmp_path)
     assert json.loads((tmp_path / "path.json").read_text()) == [record]
     assert (
-        "16 fits at n = 100 in 2.0 minutes, largest relative gap 1.0e-04."
+        "16 fits at n = 100 in 2.0 minutes, largest relative gap 2.0e-03, 1 fits above tol = 0.001."
         in (tmp_path / "path.md").read_text()
     )
 
