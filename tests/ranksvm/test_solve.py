@@ -238,21 +238,24 @@ def test_beyond_the_dense_limit_the_certificate_is_still_a_bound(monkeypatch):
     assert blocks.primal == pytest.approx(dense.primal, rel=1e-6)
 
 
-@pytest.mark.parametrize(("fold", "e", "C"), [(2, 1, 1e3), (1, 2, 10.0)])
-def test_cells_of_the_papers_grid_where_multipliers_went_astray(fold, e, C):
-    """With looser directions one ended at a gap of 0.15 after 500 steps, the other took 439."""
+@pytest.mark.parametrize(("C", "most"), [(1e3, 400), (0.3, 48)])
+def test_cells_of_the_papers_grid_where_multipliers_went_astray(C, most):
+    """With looser directions the first once ended at 0.15 after 500 steps, which was a matter of rounding.
+
+    The second took 56 to 80 steps then, and takes 33 or 34, however it is rounded.
+    """
     dataset = load_dataset("mammography")
     nominal = dataset.X[dataset.y == 0]
     X = nominal[np.random.default_rng(0).choice(len(nominal), 2000, replace=False)]
     X = StandardScaler().fit_transform(X)
-    train, _ = list(KFold(4, shuffle=True, random_state=0).split(X))[fold]
+    train, _ = list(KFold(4, shuffle=True, random_state=0).split(X))[2]
     X = X[train]
-    sigma = 2.0**e * knn_statistic(X, k=20).mean()
+    sigma = 2 * knn_statistic(X, k=20).mean()
     solution = ranksvm.solve(
         X, quantize(ranks(X, k=20, random_state=0)), sigma=sigma, C=C, anchor=len(X), tol=1e-3
     )
     assert -1e-10 < solution.gap <= 1e-3
-    assert solution.n_iter <= 300
+    assert solution.n_iter <= most
 
 
 def test_missing_the_tolerance_warns_with_the_gap(monkeypatch):
