@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -18,6 +18,7 @@ def check(X, queries, k):
     np.testing.assert_allclose(np.linalg.norm(queries[:, None] - X[index], axis=2), distances, rtol=1e-14)
 
 
+@settings(deadline=None)
 @given(arrays(float, (15, 3), elements=st.integers(0, 2).map(float)), st.integers(1, 15))
 def test_on_ties_and_copies(X, k):
     check(X / 4, X / 4, k)
