@@ -12,6 +12,7 @@ from explorer_page import (
     fits,
     lines,
     press,
+    reload,
     slider,
     status,
     wait_for_exact,
@@ -111,9 +112,7 @@ def test_a_reload_shows_the_explorer_as_it_was_left(page, keep_picture):
     page.wait_for_timeout(1500)
     page.wait_for_function("() => !document.querySelector('.jp-mod-dirty')")  # it is saved
     before, drawn = lines(page), extent(page)
-    page.reload()
-    page.locator("#jupyterlab-splash").wait_for(state="detached")
-    page.locator(".js-plotly-plot .scatterlayer").first.wait_for()
+    reload(page)
     page.locator(".widget-html-content", has_text="support vectors").first.wait_for()
     assert lines(page) == before
     assert extent(page) == pytest.approx(drawn, abs=3)  # pixels
