@@ -146,8 +146,11 @@ def test_a_point_under_the_mouse_is_explained(page, keep_picture):
 def test_the_picture_can_be_saved(page, kind):
     chooser(page, "camera saves").select_option(label=kind)
     page.wait_for_function(
-        """kind => [...document.querySelectorAll('.js-plotly-plot')].every(
-            figure => figure._context && figure._context.toImageButtonOptions.format === kind)""",
+        """kind => {
+            const figures = [...document.querySelectorAll('.js-plotly-plot')];
+            return figures.length === 2 && figures.every(figure =>
+                figure._context && figure._context.toImageButtonOptions.format === kind);
+        }""",
         arg=kind,
     )
     page.wait_for_timeout(500)
