@@ -136,6 +136,8 @@ def test_scoring_findings_name_the_crossover():
     frame = pd.DataFrame(case(100, 0.1, 0.2) + case(1000, 1.0, 0.4), columns=scoring.COLUMNS)
     text = "\n".join(scoring._findings(frame))
     assert "k-NN is faster than exact scoring at: n = 1,000, d = 2." in text
+    assert "- k-NN, tree is faster than landmarks at: n = 1,000, d = 2, 10 to score." in text
+    assert "IsolationForest is faster" not in text
     assert "takes 2.00 and landmark scoring 2.00 times" in text
     assert "Seconds grow like n^1.00 (exact) and n^2.00 (landmarks)" in text
     assert "nowhere in the cases measured" in "\n".join(scoring._findings(frame[frame["n"] == 100]))

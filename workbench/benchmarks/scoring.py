@@ -196,7 +196,7 @@ def _findings(frame):
     """Sentences that the table supports."""
     by_case = frame.groupby(["n", "d", "points"], sort=False)
     cases = {case: part.set_index("contender")["seconds"] for case, part in by_case}
-    lines, faster = [], []
+    lines, faster, quickest = [], [], {}
     for (n, d, points), seconds in cases.items():
         where = f"n = {n:,}, d = {d}, {points:,} to score"
         if points == 1:
@@ -221,8 +221,15 @@ def _findings(frame):
         )
         if ratio < 1:
             faster.append(f"n = {n:,}, d = {d}")
+        for name in seconds.index[seconds < seconds[FEW]]:
+            if not name.startswith("RankAD"):
+                quickest.setdefault(name, []).append(f"n = {n:,}, d = {d}, {points:,} to score")
     crossover = "; ".join(faster) if faster else "nowhere in the cases measured"
-    return [*lines, f"- k-NN is faster than exact scoring at: {crossover}.", *_growth(cases)]
+    lines.append(f"- k-NN is faster than exact scoring at: {crossover}.")
+    lines += [
+        f"- {name} is faster than landmarks at: {'; '.join(where)}." for name, where in quickest.items()
+    ]
+    return [*lines, *_growth(cases)]
 
 
 def _growth(cases):
