@@ -6,6 +6,13 @@ LINES = """() => [...document.querySelectorAll('.widget-html-content div')]
     .map(e => e.innerText).filter(t => t.includes('support vectors'))"""
 
 
+CAMERAS = """kind => {
+    const figures = [...document.querySelectorAll('.js-plotly-plot')];
+    return figures.length === 2 && figures.every(figure =>
+        figure._context && figure._context.toImageButtonOptions.format === kind);
+}"""
+
+
 def slider(page, description):
     box = page.locator(".widget-slider", has=page.get_by_text(description, exact=True))
     return box.locator(".noUi-handle"), box.locator(".widget-readout")
@@ -50,6 +57,23 @@ def extent(page):
     return line.evaluate(
         """e => { const b = e.getBBox(); return [b.x, b.y, b.x + b.width, b.y + b.height]; }"""
     )
+
+
+def choose_camera(page, kind, times=3):
+    """Choose what the camera saves, anew where a page short of time has not drawn the figures anew."""
+    from playwright.sync_api import TimeoutError as NothingCameError
+
+    other = {"png": "svg", "svg": "png"}[kind]
+    for left in reversed(range(times)):
+        chooser(page, "camera saves").select_option(label=kind)
+        try:
+            page.wait_for_function(CAMERAS, arg=kind, timeout=40_000)
+            return
+        except NothingCameError:
+            if not left:
+                raise
+            chooser(page, "camera saves").select_option(label=other)
+            page.wait_for_timeout(3000)
 
 
 def reload(page, times=3):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from explorer_page import (
+    choose_camera,
     chooser,
     complaint,
     curve,
@@ -144,15 +145,7 @@ def test_a_point_under_the_mouse_is_explained(page, keep_picture):
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_the_picture_can_be_saved(page, kind):
-    chooser(page, "camera saves").select_option(label=kind)
-    page.wait_for_function(
-        """kind => {
-            const figures = [...document.querySelectorAll('.js-plotly-plot')];
-            return figures.length === 2 && figures.every(figure =>
-                figure._context && figure._context.toImageButtonOptions.format === kind);
-        }""",
-        arg=kind,
-    )
+    choose_camera(page, kind)
     page.wait_for_timeout(500)
     figure = page.locator(".js-plotly-plot").first
     figure.hover()
