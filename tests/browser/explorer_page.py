@@ -60,20 +60,18 @@ def extent(page):
 
 
 def choose_camera(page, kind, times=3):
-    """Choose what the camera saves, anew where a page short of time has not drawn the figures anew."""
+    """Choose what the camera saves; a page short of time may need a reload until its figures follow."""
     from playwright.sync_api import TimeoutError as NothingCameError
 
-    other = {"png": "svg", "svg": "png"}[kind]
     for left in reversed(range(times)):
         chooser(page, "camera saves").select_option(label=kind)
         try:
-            page.wait_for_function(CAMERAS, arg=kind, timeout=40_000)
+            page.wait_for_function(CAMERAS, arg=kind, timeout=30_000)
             return
         except NothingCameError:
             if not left:
                 raise
-            chooser(page, "camera saves").select_option(label=other)
-            page.wait_for_timeout(3000)
+            reload(page)  # which leaves the fold open
 
 
 def reload(page, times=3):
