@@ -40,7 +40,7 @@ class RankAD(KernelDetector):
         On 61 tasks that none of the paper's data sets is among, half of D_K has mean AUC .897 raw and .903
         standardised against .876 and .889 of D_K itself: .021 more (95% interval .006 to .039) and .014
         (.004 to .025), and what lies between .35 and .5 is level. On the paper's eight sets, not looked at in
-        choosing, it has .906 against .884 raw, .021 more (.003 to .048), and .944 with either standardised
+        choosing, it has .906 against .884 raw, .021 more (.003 to .048), and .943 against .944 standardised
         (`notebooks/results/defaults.md`).
     C : float or "auto", default "auto"
         Price of a violated pair. "auto" is 1/n.

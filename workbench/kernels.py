@@ -137,7 +137,7 @@ class KernelMatrix:
         """Pivoted Cholesky factor whose residual diagonal is at most `tol`, or that has `at_most` pivots."""
         if self.is_dense and at_most is None:
             return _dense_factor(self.dense, tol)
-        return _incremental_factor(self, tol, len(self) if at_most is None else min(at_most, len(self)))
+        return pivoted_factor(self, tol, len(self) if at_most is None else at_most)
 
 
 @dataclass(frozen=True)
@@ -176,20 +176,34 @@ def _dense_factor(K, tol):
     return Factor(Phi, order[:rank], _residual(Phi))
 
 
-def _incremental_factor(matrix, tol, at_most):
-    """One column of K a step: O(n r) memory, where the whole matrix would not fit."""
-    n = len(matrix)
+def pivoted_factor(kernel, tol, at_most, choose=np.argmax):
+    """Pivoted Cholesky, one column of K a step: O(n r) memory, where the whole matrix would not fit.
+
+    Parameters
+    ----------
+    kernel : KernelMatrix
+    tol : float
+    at_most : int
+        Number of pivots to end with.
+    choose : callable
+        Next pivot, from the residual diagonal; it ends where that of the pivot is `tol` or less.
+
+    Returns
+    -------
+    Factor
+    """
+    n = len(kernel)
     residual = np.ones(n)
     Phi = np.empty((n, 64), order="F")
     pivots = []
-    while len(pivots) < at_most:
-        pivot = int(np.argmax(residual))
+    while len(pivots) < min(at_most, n):
+        pivot = int(choose(residual))
         if residual[pivot] <= tol:
             break
         r = len(pivots)
         if r == Phi.shape[1]:
             Phi = np.concatenate([Phi, np.empty((n, r), order="F")], axis=1)
-        column = matrix.columns([pivot])[:, 0]
+        column = kernel.columns([pivot])[:, 0]
         column -= Phi[:, :r] @ Phi[pivot, :r]
         column /= np.sqrt(residual[pivot])
         column[pivots] = 0.0  # zero by construction: keeps Phi[pivots] exactly triangular

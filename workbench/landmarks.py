@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .kernels import Factor
+from .kernels import pivoted_factor
 
 SEED = 0
 """The same sample gives the same landmarks."""
@@ -36,23 +36,12 @@ def random_factor(kernel, at_most, tol):
     Y. Chen, E. N. Epperly, J. A. Tropp, R. J. Webber. Randomly pivoted Cholesky: Practical approximation of a
     kernel matrix with few entry evaluations. Communications on Pure and Applied Mathematics 78, 2025.
     """
-    n = len(kernel)
     rng = np.random.RandomState(SEED)
-    residual = np.ones(n)
-    Phi = np.empty((n, min(n, at_most)), order="F")
-    pivots = []
-    while len(pivots) < Phi.shape[1]:
+
+    def draw(residual):
         up_to = np.cumsum(np.where(residual > tol, residual, 0.0))
         if up_to[-1] == 0:
-            break
-        pivot = int(np.searchsorted(up_to, rng.random_sample() * up_to[-1], side="right"))
-        r = len(pivots)
-        column = kernel.columns([pivot])[:, 0] - Phi[:, :r] @ Phi[pivot, :r]
-        column /= np.sqrt(residual[pivot])
-        column[pivots] = 0.0  # zero by construction: keeps Phi[pivots] exactly triangular
-        Phi[:, r] = column
-        residual -= column**2
-        pivots.append(pivot)
-        residual[pivots] = 0.0
-    Phi = np.ascontiguousarray(Phi[:, : len(pivots)])
-    return Factor(Phi, np.array(pivots, dtype=int), np.maximum(residual, 0.0))
+            return np.argmax(residual)  # which ends it
+        return np.searchsorted(up_to, rng.random_sample() * up_to[-1], side="right")
+
+    return pivoted_factor(kernel, tol, at_most, draw)

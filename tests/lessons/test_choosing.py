@@ -49,13 +49,6 @@ def test_four_kinds_are_drawn_beside_the_sample():
     assert [trace.name for trace in choosing.four_kinds().data] == ["synthetic", "nominal"] * 4
 
 
-@pytest.mark.parametrize("number", ["8.1", "8.2", "8.3"])
-def test_solutions_are_right(number):
-    names = {"choosing": choosing, "seen": rules.table("as printed", 10.0)}
-    exec(exercise(number).solution().code, names)
-    assert exercise(number).check(names["answer"]).state == "right"
-
-
 def test_a_disagreement_by_hand():
     level, score = choosing.SIX["level"], choosing.SIX["score"]
     wrong = [

@@ -151,11 +151,12 @@ def report(records):
     """Write the table, who is on the frontier, and where RankAD is not."""
     table, flat = summary(records), tidy(records)
     per_run = flat.groupby(["system", "dial", "seed"], sort=False)["auc"].mean()
+    per_run = {key: each.to_numpy() for key, each in per_run.groupby(["system", "dial"])}
     n_sets, runs = records["dataset"].nunique(), records["seed"].nunique()
     shown = pd.DataFrame(
         {
             "dial": [f"{dial} {DIALS[system]}".strip() for system, dial in table.index],
-            "mean AUC": [plus_minus(per_run[key].to_numpy(), 4) for key in table.index],
+            "mean AUC": [plus_minus(per_run[key], 4) for key in table.index],
             "µs a point": table["us"].map("{:.2f}".format).to_list(),
             "on the frontier": np.where(table["frontier"], "yes", ""),
             f"of {n_sets} sets": table["sets"].to_list(),
