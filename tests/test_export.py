@@ -55,6 +55,18 @@ def test_scores_p_values_and_labels(calibration):
     check(RankAD(calibration=calibration, random_state=0).fit(X), POINTS)
 
 
+def test_a_score_counts_those_that_are_tied_with_it():
+    detector = RankAD(random_state=0).fit(X)
+    probes = POINTS[200:240]
+    scores = run(to_onnx(detector), probes)[0]
+    detector.calibration_scores_ = np.sort(scores)
+    detector.offset_ = np.median(scores[:-1])  # of an odd number: one of them
+    score, p, label = run(to_onnx(detector), probes)
+    np.testing.assert_array_equal(score, scores)
+    np.testing.assert_array_equal(p, [np.mean(scores <= each) for each in scores])
+    np.testing.assert_array_equal(label, np.where(scores < detector.offset_, -1, 1))
+
+
 @pytest.mark.parametrize(
     "parameters",
     [{"anchor": False}, {"m": 1}, {"sigma": 0.05}, {"sigma": 100.0}, {"loss": "squared_hinge", "alpha": 0.2}],
