@@ -232,7 +232,8 @@ class RankAD(KernelDetector):
         own_terms = self.solution_.beta if self.calibration == "leave-one-out" else 0.0
         calibration_points = X[held_out] if self._split else X_train
         self._set_expansion(X_train, self.solution_.beta, self.sigma_, calibration_points, own_terms)
-        self._calibrate(*self._calibration())
+        known = () if self._split else (self.solution_.scores, self.solution_.rounding)
+        self._calibrate(*self._calibration(*known))
         return self
 
     def save(self, path):

@@ -47,6 +47,12 @@ ACCURACY = {np.float32: 1e-3, np.float64: 1e-6}
 
 UNIT_ROUNDOFF = {dtype: float(np.finfo(dtype).eps) / 2 for dtype in ACCURACY}
 
+TILE = 512
+"""Points whose kernel values among each other are worked out at a time."""
+
+SHARES = 16
+"""Parts of the work on a whole kernel matrix, each with sums of its own."""
+
 SAMPLE = 200
 """Number of centres among which that largest value is sought."""
 
@@ -133,6 +139,38 @@ class KernelExpansion:
         g, rounding = self._in_blocks(X, self._score_with_rounding, 2)
         return g, rounding
 
+    def at_centres(self):
+        """Return `with_rounding` of the centres, every kernel value worked out once: O(s) memory.
+
+        Returns
+        -------
+        g : array of shape (s,)
+        rounding : array of shape (s,)
+        """
+        X, n = self.centres, len(self.centres)
+        tiles = [slice(start, min(start + TILE, n)) for start in range(0, n, TILE)]
+        weights = self._weights(np.float64)
+        weights = np.column_stack([weights, np.abs(weights)])
+        squares = np.empty(n)
+        # Shares are the same, and added up in the same order, whichever thread was first.
+        sums = np.zeros((SHARES, n, 2))
+
+        def work(share):
+            memory = np.empty(TILE * TILE)
+            for i in range(share, len(tiles), SHARES):
+                rows = tiles[i]
+                for columns in tiles[i:]:
+                    shape = rows.stop - rows.start, columns.stop - columns.start
+                    K = memory[: shape[0] * shape[1]].reshape(shape)
+                    squares[rows] = self._fill(K, X[rows], columns)
+                    sums[share, rows] += K @ weights[columns]
+                    if rows != columns:
+                        sums[share, columns] += K.T @ weights[rows]
+
+        spread(work, range(SHARES))
+        g, sizes = self._unit * sums.sum(axis=0).T
+        return g, self._rounding(np.float64, squares, sizes)
+
     @property
     def by_products(self):
         """Whether exponents come from products; they come from differences where these lose too much."""
@@ -176,39 +214,46 @@ class KernelExpansion:
         return out
 
     def _score(self, X, K):
-        weights, _ = self._fill(K, X)
-        return self._sum(K, weights)
+        self._fill(K, X)
+        return self._sum(K, self._weights(K.dtype.type))
 
     def _score_with_rounding(self, X, K):
-        weights, squares = self._fill(K, X)
+        squares = self._fill(K, X)
+        weights = self._weights(K.dtype.type)
+        sizes = self._sum(K, np.abs(weights))
+        return self._sum(K, weights), self._rounding(K.dtype.type, squares, sizes)
+
+    def _sum(self, K, weights):
+        return self._unit * (K @ weights).astype(float)
+
+    def _weights(self, dtype):
+        return self._products[dtype][1] if self.by_products else self._differences[1]
+
+    def _rounding(self, dtype, squares, sizes):
+        """Bound the rounding errors at points of these squared norms and sums of ``|c_j| k(x, y_j)``."""
         if not self.by_products:
-            return self._sum(K, weights), np.full(len(X), self.rounding)
+            return np.full(len(squares), self.rounding)
         s, d = self.centres.shape
-        u = UNIT_ROUNDOFF[K.dtype.type]
+        u = UNIT_ROUNDOFF[dtype]
         norms = np.sqrt(squares)
         m = norms + np.minimum(self.radius, norms + REACH)
         # Out of reach nothing is left to round, and a point pulled in to the limit is out of reach.
         delta = np.where(norms < self._limit, (2 * d + 10) * u * m**2, 0.0)
         kappa = np.expm1(delta + (s + 12) * u)
-        lost = self._l1 * (np.finfo(K.dtype).tiny + 2 * np.exp(LEAST_EXPONENT))
-        rounding = kappa / (1 - kappa) * self._sum(K, np.abs(weights)) + lost
-        return self._sum(K, weights), rounding
+        lost = self._l1 * (np.finfo(dtype).tiny + 2 * np.exp(LEAST_EXPONENT))
+        return kappa / (1 - kappa) * sizes + lost
 
-    def _sum(self, K, weights):
-        return self._unit * (K @ weights).astype(float)
-
-    def _fill(self, K, X):
-        """Fill K with kernel values; return the weights of their sum, and the squared norms of the points."""
+    def _fill(self, K, X, centres=slice(None)):
+        """Fill K with kernel values of X and some of the centres; return the squared norms of the points."""
         left = np.empty((X.shape[1] + 2, len(X)))  # with long rows, for short ones are slow
         Z = left[:-2]
         squares = self._centred(X, Z)
         if not self.by_products:
-            Y, weights = self._differences
-            cdist(Z.T, Y, "sqeuclidean", out=K)
+            cdist(Z.T, self._differences[0][centres], "sqeuclidean", out=K)
             np.negative(K, out=K)
         else:
             left[-2], left[-1] = squares, 1.0
-            right, weights = self._products[K.dtype.type]
+            right = self._products[K.dtype.type][0][:, centres]
             np.matmul(left.astype(K.dtype, copy=False).T, right, out=K)
         farthest = np.sqrt(squares.max(initial=0.0)) + self.radius
         if K.dtype == np.float64 and -(farthest**2) < LEAST_EXPONENT:
@@ -217,7 +262,7 @@ class KernelExpansion:
             K[squares >= self._limit**2] = 0.0
         else:
             np.exp(K, out=K)
-        return weights, squares
+        return squares
 
     def _centred(self, X, Z):
         """Set Z to ``(X - origin)' / sigma``, far points pulled in, and return squared norms."""

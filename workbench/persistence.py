@@ -45,7 +45,7 @@ _CV_SCALARS = {"best_score_": float, "n_fits_": int}
 _CERTIFICATE = {
     field.name: {"int": int, "float": float, "str": str, "bool": bool}[field.type]
     for field in fields(RankSVMSolution)
-    if field.name not in ("beta", "scores", "dual_point", "cut")
+    if field.name not in ("beta", "scores", "dual_point", "rounding", "cut")
 }
 
 

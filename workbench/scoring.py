@@ -159,13 +159,19 @@ class KernelDetector(CalibratedDetector):
         """Whether this detector came from `compress`."""
         return self._projection is not None
 
-    def _calibration(self):
+    def _calibration(self, g=None, rounding=None):
         """Scores that p-values count, and one below all there can be: what `_calibrate` asks for.
 
         The last digits of g depend on what is scored together. Calibration scores are moved down by as much:
         a point scored again stays tied with itself, whatever it is scored with.
+
+        Parameters
+        ----------
+        g, rounding : arrays of shape (n_calibration,), optional
+            Scores of the calibration points and bounds of their rounding errors, if at hand.
         """
-        g, rounding = self.g_.with_rounding(self._calibration_points)
+        if rounding is None:
+            g, rounding = self.g_.with_rounding(self._calibration_points)
         largest = np.abs(self.g_.coefficients).sum()  # |g(x)| <= sum |beta_i|, as the kernel is at most 1
         return g - self._own_terms - 2 * rounding, -2 * largest - 1
 

@@ -1,24 +1,26 @@
 """The blocked factor of a large sample, where memory ends it, and the certificate that counts the rest."""
 
+from dataclasses import replace
+
 import numpy as np
 import oracles
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from workbench import kernels, ranksvm
+from workbench import RankAD, kernels, ranksvm
 from workbench.densities import FIG2
 from workbench.kernels import KernelMatrix
 from workbench.neighbors import knn_statistic, rank
 from workbench.preferences import quantize
-from workbench.ranksvm import factors, newton, solution
-from workbench.ranksvm.factors import CutFactor, factor, whole_product
+from workbench.ranksvm import NodeDual, factors, newton, solution
+from workbench.ranksvm.factors import CutFactor, factor
 
 
 @pytest.fixture
 def large(monkeypatch):
     """Treat 300 points as too many for memory, and work them off in blocks that do not divide them."""
     monkeypatch.setattr(kernels, "DENSE_LIMIT", 50)
-    for name, value in (("SAMPLE", 80), ("ROWS", 70), ("COLUMNS", 33)):
+    for name, value in (("SAMPLE", 80), ("ROWS", 70)):
         monkeypatch.setattr(factors, name, value)
 
 
@@ -72,12 +74,28 @@ def test_copies_end_the_factor_too(large):
     assert not isinstance(found, CutFactor)
 
 
-def test_the_whole_product_is_the_product(large, rng):
-    X, _, sigma = problem()
-    beta = rng.normal(size=300)
-    kernel = KernelMatrix(X, sigma)
-    np.testing.assert_allclose(whole_product(kernel, beta), oracles.gram(X, sigma) @ beta, rtol=1e-11)
-    assert whole_product(kernel, beta).tobytes() == whole_product(kernel, beta).tobytes()
+@pytest.mark.parametrize("sigma", [0.5, 1e-4])
+def test_the_best_multiple_counts_all_of_the_kernel(large, rng, sigma):
+    X, levels, _ = problem()
+    K, posed = oracles.gram(X, sigma), ranksvm.make_problem(X, levels, sigma=sigma, C=0.1, anchor=2.0)
+    given = NodeDual(rng.normal(size=300), 0.7, 0.03)
+    point, beta, scores, rounding, quadratic = posed.best_multiple(given)
+    np.testing.assert_array_less(np.abs(scores - K @ beta), rounding)
+    assert rounding.max() < 1e-7 * np.abs(scores).max()
+    assert beta @ K @ beta <= quadratic <= beta @ K @ beta * (1 + 1e-6)
+    assert posed.best_multiple(given)[2].tobytes() == scores.tobytes()
+    # The best there is: neither less nor more of it, as far as C allows, has a larger dual.
+    value = oracles.dual(K, levels, 0.1, "hinge", 2.0, *_written_out(posed, point))
+    assert value == pytest.approx(posed.dual(point, quadratic=quadratic))
+    for factor_ in (0.99, 1.01):
+        other = replace(point, scale=factor_ * point.scale)
+        if other.scale <= 0.1:
+            assert oracles.dual(K, levels, 0.1, "hinge", 2.0, *_written_out(posed, other)) <= value
+
+
+def _written_out(posed, point):
+    weights = posed.pair_weights(point)
+    return weights.alpha, weights.anchor
 
 
 @pytest.mark.parametrize("loss", ranksvm.LOSSES)
@@ -159,3 +177,17 @@ def test_no_landmarks_is_said():
             ValueError, match=f"landmarks must be a whole number, at least 1, got {landmarks}"
         ):
             ranksvm.solve_in_span(X, levels, landmarks, sigma=sigma, C=1.0)
+
+
+def test_scores_of_the_whole_kernel_calibrate_as_those_worked_out_anew(large, monkeypatch):
+    X, _, sigma = problem()
+    cut(monkeypatch, 30)
+    with pytest.warns(ConvergenceWarning):
+        detector = RankAD(sigma=sigma, resamples=5, random_state=0).fit(X)
+    assert detector.solution_.rounding is not None
+    np.testing.assert_allclose(
+        detector.calibration_scores_, np.sort(detector._calibration()[0]), rtol=0, atol=1e-11
+    )
+    g = detector.score_samples(X)
+    counted = np.mean(g[:, None] >= np.sort(detector.solution_.scores), axis=1)
+    np.testing.assert_allclose(detector.p_value(X), counted, atol=1.01 / 300)

@@ -63,6 +63,18 @@ def test_scores_are_the_literal_sum_within_the_bound(rng, shape, dtype):
     assert g.rounding <= 1e-6 * np.abs(g.coefficients).sum()
 
 
+@pytest.mark.parametrize("tile", [7, 20, 512])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_at_the_centres_every_kernel_value_serves_twice(rng, monkeypatch, shape, tile):
+    monkeypatch.setattr(expansions, "TILE", tile)
+    monkeypatch.setattr("workbench.threads._allowed", lambda: 3)
+    g, _ = make(rng, **shape)
+    scores, rounding = g.at_centres()
+    assert np.all(np.abs(scores - literal(g.centres, g.centres, g.coefficients, g.sigma)) <= rounding)
+    np.testing.assert_allclose(rounding, g.with_rounding(g.centres)[1], rtol=1e-9)
+    np.testing.assert_array_equal(g.at_centres()[0], scores)
+
+
 @settings(deadline=None, max_examples=60)
 @given(
     st.integers(0, 2**32 - 1),
@@ -199,6 +211,7 @@ def test_kernel_values_that_vanish_are_0_to_the_last_digit_that_matters(rng):
 def test_empty_and_single(q, n):
     g = KernelExpansion(np.ones((n, 2)), np.ones(n), 1.0)
     np.testing.assert_array_equal(g(np.ones((q, 2))), np.full(q, float(n)))
+    np.testing.assert_array_equal(g.at_centres()[0], np.full(n, float(n)))
 
 
 def test_duplicates_and_identical_centres():

@@ -97,7 +97,7 @@ class Span:
             return p + s * (rows.T @ zone.product(rows @ p))
 
         if self._diagonal_serves:
-            diagonal = 1 + s * (zone.degree.astype(rows.dtype) @ (rows * rows))
+            diagonal = 1 + s * np.einsum("i,ij,ij->j", zone.degree.astype(rows.dtype), rows, rows)
             step = _conjugate_gradients(product, rhs, accuracy, budget, lambda r: r / diagonal)
             self._diagonal_serves = step is not None
             return step

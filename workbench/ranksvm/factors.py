@@ -1,4 +1,4 @@
-"""Where K does not fit memory: a pivoted-Cholesky factor of a large sample, and products with K itself.
+"""Where K does not fit memory: a pivoted-Cholesky factor of a large sample.
 
 Taking the pivots one by one, each where the residual is largest, passes over all of Phi for every column.
 Instead some thousand points are factored among themselves, in memory, and the pivots found there give their
@@ -33,10 +33,7 @@ PROGRESS = 1e-3
 """By so much the largest residual is brought down at a time."""
 
 ROWS = 2048
-"""Rows of Phi, or of K, worked out at a time."""
-
-COLUMNS = 2048
-"""Columns of K worked out at a time."""
+"""Rows of Phi worked out at a time."""
 
 
 @dataclass(frozen=True)
@@ -107,33 +104,3 @@ def factor(kernel, tol, at_most=None):
     Phi = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
     kind = CutFactor if len(candidates) else Factor
     return kind(Phi, pivots, np.maximum(residual, 0.0))
-
-
-def whole_product(kernel, beta):
-    """``K beta`` with K itself, every value worked out once and forgotten: O(n^2) time, on all threads.
-
-    Returns
-    -------
-    array of shape (n,)
-    """
-    X, n = kernel.X, len(kernel)
-    blocks = list(gen_batches(n, ROWS))
-    parts = [None] * len(blocks)  # added up in order: the same bits whichever thread was first
-
-    def work(job):
-        rows = blocks[job]
-        mine = np.zeros(n)
-        for columns in gen_batches(n - rows.start, COLUMNS):
-            columns = slice(rows.start + columns.start, rows.start + columns.stop)
-            K = rbf(X[rows], X[columns], kernel.sigma)
-            mine[rows] += K @ beta[columns]
-            beyond = slice(max(columns.start, rows.stop), columns.stop)
-            if beyond.start < beyond.stop:
-                mine[beyond] += beta[rows] @ K[:, beyond.start - columns.start :]
-        parts[job] = mine[rows.start :]
-
-    spread(work, list(range(len(blocks))))
-    out = np.zeros(n)
-    for rows, part in zip(blocks, parts, strict=True):
-        out[rows.start :] += part
-    return out

@@ -27,9 +27,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
+from ..expansions import KernelExpansion
 from ..kernels import KernelMatrix
 from ..preferences import n_pairs, pairs
-from .factors import CutFactor, whole_product
+from .factors import CutFactor
 from .windows import pair_sums, total_slack
 
 LOSSES = ("hinge", "squared_hinge")
@@ -166,17 +167,20 @@ class RankSVMProblem:
         point : NodeDual
         beta : array of shape (n,)
             ``A' alpha`` of that multiple, and so the coefficients of a g that goes with it.
-        scores : array of shape (n,)
-            ``K beta``.
+        scores, rounding : arrays of shape (n,)
+            ``K beta``, and an upper bound of what the product lost in each.
+        quadratic : float
+            ``beta' K beta``, rounded up by as much.
         """
         total, beta, squares = self._dual_terms(point)
-        scores = whole_product(self.kernel, beta)
-        curvature = float(beta @ scores) + squares / (2 * self.C)
+        scores, rounding = KernelExpansion(self.kernel.X, beta, self.kernel.sigma).at_centres()
+        quadratic = float(beta @ scores + np.abs(beta) @ rounding)
+        curvature = quadratic + squares / (2 * self.C)
         t = total / curvature if curvature > 0 else 1.0
         if self.loss == "hinge":
             largest = point.scale * self.pair_sums(point.F, point.T).largest
             t = min(t, self.C / largest) if largest > 0 else t
-        return replace(point, scale=t * point.scale), t * beta, t * scores
+        return replace(point, scale=t * point.scale), t * beta, t * scores, t * rounding, t**2 * quadratic
 
     def quadratic(self, beta, factor=None):
         """``beta' K beta``, or the upper bound of :meth:`dual` where K does not fit memory."""

@@ -66,6 +66,8 @@ class RankSVMSolution:
         Whether ``gap <= tol``.
     dual_point : NodeDual or PairDual
         The witness behind `dual`.
+    rounding : array of shape (n,) or None
+        Upper bound of the rounding error of each score, where it took long to work these out.
     cut : int or None
         Number of landmarks in whose span alone the problem was solved, where n is above 5000 and the whole
         kernel needs more; the gap counts what that leaves out.
@@ -84,6 +86,7 @@ class RankSVMSolution:
     n_pairs: int
     converged: bool
     dual_point: NodeDual | PairDual = field(repr=False)
+    rounding: np.ndarray | None = field(default=None, repr=False)
     cut: int | None = None
 
 
@@ -105,21 +108,22 @@ def conclude(problem, candidate, tol, solver, reason, started):
     RankSVMSolution
     """
     beta, dual_point, factor = candidate.beta, candidate.dual_point, candidate.factor
-    scores = problem.kernel.dot(beta)
+    scores, rounding = problem.kernel.dot(beta), None
     primal = problem.primal(beta, scores)
     dual = problem.dual(dual_point, factor)
     cut = factor.rank if isinstance(factor, CutFactor) else None
     if cut and _relative(primal, dual) > tol and problem.n <= MOST_FOR_WHOLE_PRODUCT:
-        dual_point, expansion, whole = problem.best_multiple(dual_point)
-        dual = problem.dual(dual_point, quadratic=float(expansion @ whole))
-        of_dual = problem.primal(expansion, whole)
+        dual_point, *of_dual, quadratic = problem.best_multiple(dual_point)
+        dual = problem.dual(dual_point, quadratic=quadratic)
+        value = problem.primal(*of_dual[:2])
         # An expansion over all points is dear to score with: only where the landmarks miss the tolerance.
-        if of_dual < primal and _relative(primal, dual) > tol:
-            beta, scores, primal = expansion, whole, of_dual
+        if value < primal and _relative(primal, dual) > tol:
+            (beta, scores, rounding), primal = of_dual, value
     gap = _relative(primal, dual)
     return RankSVMSolution(
         beta=beta,
         scores=scores,
+        rounding=rounding,
         norm=float(np.sqrt(max(beta @ scores, 0.0))),
         primal=primal,
         dual=dual,
