@@ -13,6 +13,12 @@ CAMERAS = """kind => {
 }"""
 
 
+CURVE_CHANGED = """before => {
+    const lines = document.querySelector('.js-plotly-plot').querySelectorAll('.scatterlayer path.js-line');
+    return lines.length && lines[lines.length - 1].getAttribute('d') !== before;
+}"""
+
+
 def slider(page, description):
     box = page.locator(".widget-slider", has=page.get_by_text(description, exact=True))
     return box.locator(".noUi-handle"), box.locator(".widget-readout")
@@ -59,19 +65,10 @@ def extent(page):
     )
 
 
-def choose_camera(page, kind, times=3):
-    """Choose what the camera saves; a page short of time may need a reload until its figures follow."""
-    from playwright.sync_api import TimeoutError as NothingCameError
-
-    for left in reversed(range(times)):
-        chooser(page, "camera saves").select_option(label=kind)
-        try:
-            page.wait_for_function(CAMERAS, arg=kind, timeout=30_000)
-            return
-        except NothingCameError:
-            if not left:
-                raise
-            reload(page)  # which leaves the fold open
+def choose_camera(page, kind):
+    """Choose what the camera saves, and wait until the figures are drawn anew."""
+    chooser(page, "camera saves").select_option(label=kind)
+    page.wait_for_function(CAMERAS, arg=kind)
 
 
 def reload(page, times=3):

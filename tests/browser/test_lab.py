@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from explorer_page import (
+    CURVE_CHANGED,
     choose_camera,
     chooser,
     complaint,
@@ -155,6 +156,14 @@ def test_the_picture_can_be_saved(page, kind):
     content = Path(download.value.path()).read_bytes()
     assert content.startswith(b"\x89PNG" if kind == "png" else b"<svg")
     assert len(content) > 10_000
+
+
+def test_the_curves_still_follow_after_a_choice_of_format(page):
+    for kind in ("svg", "png"):
+        choose_camera(page, kind)
+        before = curve(page)
+        press(page, "α (level)")
+        page.wait_for_function(CURVE_CHANGED, arg=before)
 
 
 def test_nothing_left_the_machine(page):

@@ -12,6 +12,7 @@ import pytest
 
 from workbench.densities import DENSITIES, FIG1, FIG2
 from workbench.explorer import PRESETS, Explorer, widget
+from workbench.explorer.figures import DEAF_ONCE_REMOVED, LiveFigure, _mended
 from workbench.explorer.fitting import CVXPY_LIMIT, EXACT_TOL, FIRST_TOL
 from workbench.explorer.settings import DRAWN
 from workbench.neighbors import knn_statistic
@@ -465,6 +466,16 @@ def test_measures_are_saved_as_csv(explorer):
     content = re.search('base64,([^"]+)', explorer._link.value)[1]
     rows = base64.b64decode(content).decode().splitlines()
     assert len(rows) == 1 + len(explorer.measures())
+
+
+def test_the_program_in_the_browser_is_mended():
+    """What it is for is tested in a browser; this tells when plotly's program has changed."""
+    program = str(go.FigureWidget._esm)
+    mended = str(LiveFigure._esm)
+    assert mended.startswith(program)
+    assert mended != program
+    assert _mended("export { a as FigureModel, View as FigureView };").endswith(DEAF_ONCE_REMOVED % "View")
+    assert _mended("export { something as Else };") == "export { something as Else };"
 
 
 def test_picture_format_reaches_the_camera(explorer):

@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from copy import deepcopy
 
 import numpy as np
 import plotly.graph_objects as go
+
+DEAF_ONCE_REMOVED = """
+{
+    const view = %s.prototype;
+    for (const name of Object.getOwnPropertyNames(view).filter(name => name.startsWith("do_"))) {
+        const method = view[name];
+        view[name] = function () { if (!this.removed) method.call(this); };
+    }
+    const remove = view.remove;
+    view.remove = function () { this.removed = true; remove.call(this); };
+}
+"""
+"""What is added to the program that plotly runs in the browser; for the name its view has there."""
+
+
+def _mended(program):
+    """Make views that are no longer on the page take no notice of updates.
+
+    plotly's go on listening, fail on a figure that is gone, and so keep the update from the views that come
+    after them: a figure displayed anew, as when its cell is run again, would stand still.
+    """
+    name = re.search(r"[{,]\s*([\w$]+) as FigureView\b", program)
+    return program + DEAF_ONCE_REMOVED % name[1] if name else program
 
 
 class LiveFigure(go.FigureWidget):
@@ -13,6 +37,8 @@ class LiveFigure(go.FigureWidget):
 
     plotly keeps the state the widget was constructed with for whoever connects later.
     """
+
+    _esm = _mended(str(go.FigureWidget._esm))
 
     def get_state(self, key=None, drop_defaults=False):
         """Return the widget's state, with the data and layout of this moment where it is asked for whole."""
