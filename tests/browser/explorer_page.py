@@ -71,19 +71,10 @@ def choose_camera(page, kind):
     page.wait_for_function(CAMERAS, arg=kind)
 
 
-def reload(page, times=3):
-    """Load the page anew, again if no figure comes: a kernel short of time may tell its widgets too late."""
-    from playwright.sync_api import TimeoutError as NothingCameError
-
-    for left in reversed(range(times)):
-        page.reload()
-        page.locator("#jupyterlab-splash").wait_for(state="detached")
-        try:
-            page.locator(".js-plotly-plot .scatterlayer").first.wait_for(timeout=60_000)
-            return
-        except NothingCameError:
-            if not left:
-                raise
+def reload(page):
+    page.reload()
+    page.locator("#jupyterlab-splash").wait_for(state="detached")
+    page.locator(".js-plotly-plot .scatterlayer").first.wait_for()
 
 
 def wait_until_changed(page, before):

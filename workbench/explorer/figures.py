@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
-import re
 from copy import deepcopy
+from pathlib import Path
 
+import ipywidgets as widgets
 import numpy as np
 import plotly.graph_objects as go
+from traitlets import Any, default
 
-DEAF_ONCE_REMOVED = """
-{
-    const view = %s.prototype;
-    for (const name of Object.getOwnPropertyNames(view).filter(name => name.startsWith("do_"))) {
-        const method = view[name];
-        view[name] = function () { if (!this.removed) method.call(this); };
-    }
-    const remove = view.remove;
-    view.remove = function () { this.removed = true; remove.call(this); };
-}
-"""
-"""What is added to the program that plotly runs in the browser; for the name its view has there."""
+_carrier = None
 
 
-def _mended(program):
-    """Make views that are no longer on the page take no notice of updates.
-
-    plotly's go on listening, fail on a figure that is gone, and so keep the update from the views that come
-    after them: a figure displayed anew, as when its cell is run again, would stand still.
-    """
-    name = re.search(r"[{,]\s*([\w$]+) as FigureView\b", program)
-    return program + DEAF_ONCE_REMOVED % name[1] if name else program
+def _plotly():
+    """Return the widget that carries plotly's program to the browser: one for all figures, never displayed."""
+    global _carrier
+    if _carrier is None or _carrier.comm is None:  # none yet, or closed with all widgets there were
+        _carrier = widgets.HTML(str(go.FigureWidget._esm))
+    return _carrier
 
 
 class LiveFigure(go.FigureWidget):
     """A FigureWidget that a page reload shows as it is now, and that sends only what has changed.
 
-    plotly keeps the state the widget was constructed with for whoever connects later.
+    plotly keeps the state the widget was constructed with for whoever connects later. What runs in the
+    browser is in figure.js.
     """
 
-    _esm = _mended(str(go.FigureWidget._esm))
+    _esm = Path(__file__).with_name("figure.js")
+    _program = Any().tag(sync=True, **widgets.widget_serialization)
+
+    @default("_program")
+    def _plotlys(self):
+        return _plotly()
 
     def get_state(self, key=None, drop_defaults=False):
         """Return the widget's state, with the data and layout of this moment where it is asked for whole."""
