@@ -106,7 +106,7 @@ def score_file(model, data, out, *, alpha=None, fdr=None, overwrite=False, verbo
         tables.require_pyarrow("Parquet")
 
     detector = persistence.load(model)
-    first, *_ = stages = estimators(detector)
+    first, last = estimators(detector)[0], estimators(detector)[-1]
     names = getattr(first, "feature_names_in_", None)
     table = tables.open_table(data, names, first.n_features_in_)
     fingerprint = _fingerprint(data)
@@ -128,7 +128,7 @@ def score_file(model, data, out, *, alpha=None, fdr=None, overwrite=False, verbo
     rows, alarms, discoveries = _assemble(detector, folder, out, alpha, largest)
     shutil.rmtree(folder)
     discoveries = None if fdr is None else discoveries
-    return Summary(rows, alarms, discoveries, table.columns, table.unused, stages[-1]._split)
+    return Summary(rows, alarms, discoveries, table.columns, table.unused, last._split)
 
 
 def largest_rejected(tally, q):

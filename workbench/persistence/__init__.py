@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import archive
 from ..pipelines import estimators
-from . import detectors, steps
+from . import detectors, steps, transformers
 from .values import check_type, feature_names, reason
 
 __all__ = ["card", "load", "save"]
@@ -71,8 +71,9 @@ def save(model, path):
     detector = model.steps[-1][1] if is_pipeline else model
     if not detectors.is_one(detector):
         raise ValueError(
-            f"Only {' and '.join(detectors.HOMES)} can be saved, and pipelines of steps that end in one, not "
-            f"{type(detector).__qualname__}."
+            f"Only {' and '.join(detectors.HOMES)} can be saved, and pipelines of {transformers.NAMES} that "
+            f"end in one, not {type(detector).__qualname__}. Of something larger save the part that is one, "
+            "for example `search.best_estimator_`."
         )
     check_is_fitted(detector)
     notes = []
