@@ -1,3 +1,4 @@
+import doctest
 import subprocess
 import sys
 import warnings
@@ -130,6 +131,12 @@ def test_round_trip_to_the_last_bit(make, kind, tmp_path):
     workbench.save(again, tmp_path / "once more")
     assert (tmp_path / "once more").read_bytes() == (tmp_path / "model").read_bytes()
     assert answers(clone(again).fit(given), queries) == answers(pipeline, queries)
+
+
+def test_the_examples_hold():
+    failed, tried = doctest.testmod(persistence)
+    assert failed == 0
+    assert tried > 10
 
 
 def test_frames_go_on_being_made(tmp_path):

@@ -49,7 +49,10 @@ def describe(pipeline, notes):
     try:
         restore(record, arrays, pipeline[-1])
     except (ValueError, TypeError) as error:
-        raise ValueError(f"This pipeline cannot be saved, for it could not be loaded: {error}.") from error
+        raise ValueError(
+            f"This pipeline cannot be saved, for it could not be loaded: {error}. Fit it anew as a whole, or "
+            "save its detector alone, `pipeline[-1].save(path)`."
+        ) from error
     return record, arrays
 
 
