@@ -9,6 +9,7 @@ _HOMES = {
     "RankSVMSolution": ".ranksvm",
     "load": ".persistence",
     "load_dataset": ".datasets",
+    "save": ".persistence",
     "score_chunks": ".chunks",
     "to_onnx": ".export",
 }

@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .detector import RankAD
+from .pipelines import estimators
 
 
 class PyODView(BaseEstimator):
@@ -67,7 +68,7 @@ class PyODView(BaseEstimator):
         self
         """
         detector = RankAD() if self.detector is None else clone(self.detector)
-        final = detector[-1] if hasattr(detector, "steps") else detector
+        final = estimators(detector)[-1]
         if not isinstance(final, RankAD):
             raise ValueError(
                 f"PyODView shows RankAD, RankADCV and pipelines that end in one, not {detector!r}. The other "

@@ -1,12 +1,14 @@
 """Named arrays under a JSON header in one sealed file, which nothing can be executed from.
 
-The format, version 1. The file is a ZIP archive whose members are stored without compression, so that none
-is larger than the file: first ``header.json`` (UTF-8), then ``NAME.npy`` for each array in the order that
-the header lists them. Arrays are NumPy's format 1.0, little-endian 8-byte floats or integers, C order. The
-header's ``format`` and ``format_version`` say what it is, and its ``arrays`` gives the ``dtype``, ``shape``
-and ``sha256`` (of the bytes of the .npy member) of each. The comment of the archive, its last 64 bytes, is
-the seal: the SHA-256 in hexadecimal of all bytes before it, so that no byte can change unnoticed
+The format, versions 1 and 2. The file is a ZIP archive whose members are stored without compression, so
+that none is larger than the file: first ``header.json`` (UTF-8), then ``NAME.npy`` for each array in the
+order that the header lists them. Arrays are NumPy's format 1.0, little-endian 8-byte floats or integers, C
+order. The header's ``format`` and ``format_version`` say what it is, and its ``arrays`` gives the ``dtype``,
+``shape`` and ``sha256`` (of the bytes of the .npy member) of each. The comment of the archive, its last 64
+bytes, is the seal: the SHA-256 in hexadecimal of all bytes before it, so that no byte can change unnoticed
 (``head -c -64 FILE | sha256sum``). It is a checksum, not a signature: it tells accidents, not who wrote it.
+
+The versions differ in what the header may say (:mod:`workbench.persistence`), and not in the file around it.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ import numpy as np
 from .files import replacing
 
 FORMAT = "rankad-workbench-model"
-VERSION = 1
+VERSION = 2
+"""The latest that is read."""
 
 _HEADER = "header.json"
 _BEGINNING = b"PK\x03\x04"
@@ -30,7 +33,7 @@ _SEAL_LENGTH = 64
 _DTYPES = ("<f8", "<i8")
 
 
-def write(path, header, arrays):
+def write(path, header, arrays, version):
     """Write `header` and `arrays` to `path`: whole or not at all, the same bytes for the same contents.
 
     Parameters
@@ -39,6 +42,8 @@ def write(path, header, arrays):
     header : dict
         Of what JSON has; ``format``, ``format_version`` and ``arrays`` are added.
     arrays : dict from str to array of floats or integers
+    version : int
+        Of the format: the earliest that the contents fit, so that earlier releases read what they can.
 
     Raises
     ------
@@ -53,7 +58,7 @@ def write(path, header, arrays):
         np.lib.format.write_array(buffer, ordered, version=(1, 0), allow_pickle=False)
         listing[name] = {"dtype": dtype, "shape": list(array.shape), "sha256": _digest(buffer.getvalue())}
         members.append((f"{name}.npy", buffer.getvalue()))
-    header = {"format": FORMAT, "format_version": VERSION} | header | {"arrays": listing}
+    header = {"format": FORMAT, "format_version": version} | header | {"arrays": listing}
     text = json.dumps(header, indent=1, allow_nan=False) + "\n"
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
@@ -84,7 +89,7 @@ def read(path):
     with open(path, "rb") as file:
         if not _is_ours(file.read(len(_BEGINNING) + 26 + len(_HEADER))):
             raise ValueError(
-                f"{path} is not a model file of RankAD Workbench. It reads what RankAD.save writes; "
+                f"{path} is not a model file of RankAD Workbench. It reads what workbench.save writes; "
                 "pickle and joblib files are never opened, as that can run what is in them."
             )
         file.seek(0)
@@ -97,7 +102,7 @@ def read(path):
         )
     try:
         members = _members(content)
-        header = json.loads(members.pop(_HEADER), parse_constant=_refuse_constant)
+        header = json.loads(members.pop(_HEADER), parse_constant=_refuse_constant, parse_float=_finite)
         _check_version(header)
         listing = header.pop("arrays")
         if [f"{name}.npy" for name in listing] != list(members):
@@ -128,6 +133,13 @@ def _digest(content):
 
 def _refuse_constant(name):
     raise _MalformedError(f"its header holds {name}, which is not JSON")
+
+
+def _finite(text):
+    number = float(text)
+    if math.isinf(number):
+        raise _MalformedError(f"its header holds {text}, which is beyond all floats")
+    return number
 
 
 def _members(content):

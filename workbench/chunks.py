@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .pipelines import estimators
 from .pvalues import p_value, threshold
 
 BLOCK_BYTES = 2**25
@@ -35,7 +36,7 @@ def score_chunks(detector, chunks, *, alpha=None):
 
     Parameters
     ----------
-    detector : RankAD or any system of workbench.baselines, fitted
+    detector : RankAD, any system of workbench.baselines, or a pipeline that ends in one, fitted
     chunks : iterable of arrays or data frames of shape (q, n_features)
         Taken one at a time; one without rows gives an answer without rows.
     alpha : float, optional
@@ -61,7 +62,7 @@ def score_chunks(detector, chunks, *, alpha=None):
     """
     first = 0
     for chunk in chunks:
-        score = _in_block(detector.score_samples, chunk, f"the chunk that begins with row {first}")
+        score = in_block(detector.score_samples, chunk, f"the chunk that begins with row {first}")
         yield judge(detector, score, alpha)
         first += len(score)
 
@@ -71,7 +72,7 @@ def judge(detector, score, alpha=None):
 
     Parameters
     ----------
-    detector : fitted detector
+    detector : fitted detector, or a pipeline that ends in one
     score : array of shape (q,)
     alpha : float, optional
 
@@ -79,6 +80,7 @@ def judge(detector, score, alpha=None):
     -------
     Scored
     """
+    detector = estimators(detector)[-1]
     calibration, split = detector.calibration_scores_, detector._split
     offset = detector.offset_ if alpha is None else threshold(calibration, alpha, split=split)
     return Scored(score, p_value(score, calibration, split=split), score < offset)
@@ -100,7 +102,7 @@ def by_blocks(method):
             rows = max(1, BLOCK_BYTES // (8 * X.shape[1]))
             return np.concatenate(
                 [
-                    _in_block(
+                    in_block(
                         lambda block: method(self, block, *args, **kwargs),
                         np.asarray(X[first : first + rows]),
                         f"the block that begins with row {first}",
@@ -113,7 +115,8 @@ def by_blocks(method):
     return wrapped
 
 
-def _in_block(method, block, where, dtype=float):
+def in_block(method, block, where, dtype=float):
+    """Return what a method gives for some rows, nothing for none; an error says `where` they are."""
     if len(block) == 0:
         return np.empty(0, dtype)
     try:
@@ -148,7 +151,7 @@ def _lazily(method, detector, X, args, kwargs):
 def _score_block(X, shared, block_id=None):
     name, detector, args, kwargs, dtype = shared
     where = "a partition" if block_id is None else f"block {block_id[0]}"
-    return _in_block(lambda block: getattr(detector, name)(block, *args, **kwargs), X, where, dtype)
+    return in_block(lambda block: getattr(detector, name)(block, *args, **kwargs), X, where, dtype)
 
 
 def _score_partition(frame, shared):

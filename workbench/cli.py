@@ -122,7 +122,7 @@ main.add_command(lessons)
 @main.command()
 @click.argument("model", type=EXISTING)
 def card(model):
-    """Show the model card of a MODEL that RankAD.save wrote."""
+    """Show the model card of a MODEL that workbench.save wrote."""
     from .persistence import card
 
     try:
@@ -139,7 +139,9 @@ def card(model):
 @click.option("--fdr", type=RATE, help="Also mark discoveries at this false discovery rate, over all rows.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it is there.")
 def score(model, data, out, alpha, fdr, overwrite):
-    """Score every row of DATA (.csv, .csv.gz or .parquet), however large, by a MODEL that RankAD.save wrote.
+    """Score every row of DATA (.csv, .csv.gz or .parquet), however large, by a MODEL of workbench.save.
+
+    A pipeline is given the columns as they are, and prepares them itself.
 
     OUT gets the columns row, score, p_value, alarm and, with --fdr, discovery. A run that was stopped or
     killed goes on where it was when the same command is given again.

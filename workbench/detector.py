@@ -237,11 +237,7 @@ class RankAD(KernelDetector):
         return self
 
     def save(self, path):
-        """Write the fitted detector to a file that :func:`workbench.load` reads and ``workbench card`` shows.
-
-        The file appears whole or not at all. It holds no pickle; :mod:`workbench.archive` and
-        :mod:`workbench.persistence` say what is in it, support vectors, which are training points, included.
-        A `random_state` that is a generator is not kept: the card says so.
+        """Write the fitted detector to a file, as :func:`workbench.save` does, which takes pipelines too.
 
         Parameters
         ----------

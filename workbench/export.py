@@ -4,7 +4,8 @@ The graph does what :class:`workbench.expansions.KernelExpansion` does, in its o
 scaled, pulled in where they are out of every centre's reach, exponents from one matrix product, or from
 coordinate differences where the detector itself needs them, exponential, weighted sum. Its scores are
 within twice `score_error_` of an uncompressed detector's own; the p-value counts the calibration scores at
-or below the score, as Eq. 4 does.
+or below the score, as Eq. 4 does. Steps in front of the detector are affine maps, and are done in
+scikit-learn's order: scalers to the same bits, PCA to the rounding of a matrix product.
 
 All numbers are double precision. Operators are those of opset 17 (2022).
 """
@@ -15,11 +16,13 @@ import json
 from itertools import count
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from .detector import RankAD
 from .expansions import LEAST_EXPONENT, REACH
+from .pipelines import estimators
 
 OPSET = 17
 IR_VERSION = 8
@@ -31,14 +34,15 @@ def to_onnx(detector):
 
     ``X`` is float64 of shape (q, d), q free. ``score`` and ``p_value`` are float64 of shape (q,), what
     `score_samples` and `p_value` give; ``label``, int64 of shape (q,), is what `predict` gives at the level
-    `alpha` of the fit. A graph cannot refuse a row: one with a missing or infinite value gets NaN for score
-    and p-value, and the label of an alarm. Memory grows like q times the number of support vectors or
-    calibration scores: score large tables in portions.
+    `alpha` of the fit. A graph cannot refuse a row: one with a missing or infinite value, or one that steps
+    make infinite, gets NaN for score and p-value, and the label of an alarm. Memory grows like q times the
+    number of support vectors or calibration scores: score large tables in portions.
 
     Parameters
     ----------
-    detector : RankAD, RankADCV, or a pipeline of one behind StandardScaler steps
-        Compressed detectors (:meth:`workbench.RankAD.compress`) give smaller and faster graphs.
+    detector : RankAD, RankADCV, or a pipeline that ends in one
+        In front may be StandardScaler, RobustScaler, MinMaxScaler, MaxAbsScaler and PCA. Compressed
+        detectors (:meth:`workbench.RankAD.compress`) give smaller and faster graphs.
 
     Returns
     -------
@@ -63,7 +67,7 @@ def to_onnx(detector):
     >>> [output.name for output in model.graph.output]
     ['score', 'p_value', 'label']
     """
-    scalers, final = _steps(detector)
+    steps, final = _steps(detector)
     try:
         import onnx
     except ImportError as error:
@@ -73,20 +77,21 @@ def to_onnx(detector):
 
     graph = _Graph()
     Z = "X"
-    for scaler in scalers:
-        Z = _standardised(graph, Z, scaler)
-    known = _nan_where_unknown(graph)
+    known = _nan_where_unknown(graph, Z)
+    for step in steps:
+        Z = _AFFINE[type(step)](graph, Z, step)
+        known = graph.add("Add", known, _nan_where_unknown(graph, Z))
     g = graph.add("Add", _score(graph, Z, final.g_), known, to="score")
     _judge(graph, g, final)
 
-    free = "q"
+    first, free = [*steps, final][0], "q"
     floats, integers = onnx.TensorProto.DOUBLE, onnx.TensorProto.INT64
     outputs = {"score": floats, "p_value": floats, "label": integers}
     model = onnx.helper.make_model(
         onnx.helper.make_graph(
             graph.nodes,
             type(final).__name__,
-            [onnx.helper.make_tensor_value_info("X", floats, [free, final.n_features_in_])],
+            [onnx.helper.make_tensor_value_info("X", floats, [free, first.n_features_in_])],
             [onnx.helper.make_tensor_value_info(name, kind, [free]) for name, kind in outputs.items()],
             graph.constants,
         ),
@@ -96,7 +101,7 @@ def to_onnx(detector):
     )
     properties = {"alpha": repr(float(final.alpha)), "calibration": final.calibration}
     properties["score_error"] = repr(float(final.score_error_))
-    names = getattr([*scalers, final][0], "feature_names_in_", None)
+    names = getattr(first, "feature_names_in_", None)
     if names is not None:
         properties["feature_names"] = json.dumps([str(name) for name in names])
     onnx.helper.set_model_props(model, properties)
@@ -104,9 +109,8 @@ def to_onnx(detector):
 
 
 def _steps(detector):
-    """Return the scalers in front, and the RankAD at the end, all fitted."""
-    steps = [step for _, step in detector.steps] if hasattr(detector, "steps") else [detector]
-    steps = [step for step in steps if step not in (None, "passthrough")]
+    """Return the steps in front, and the RankAD at the end, all fitted."""
+    steps = estimators(detector)
     final = steps.pop() if steps else None
     if not isinstance(final, RankAD):
         raise ValueError(
@@ -114,10 +118,11 @@ def _steps(detector):
             "scikit-learn's own estimators there is the package skl2onnx."
         )
     for step in steps:
-        if type(step) is not StandardScaler:
+        if type(step) not in _AFFINE:
+            known = ", ".join(cls.__name__ for cls in _AFFINE)
             raise ValueError(
-                f"to_onnx knows StandardScaler in front of RankAD, and not {step!r}. Leave that step out, "
-                "export the detector alone and prepare its points in the same way."
+                f"to_onnx knows {known} in front of RankAD, and not {step!r}. Leave that step out, export "
+                "the detector alone and prepare its points in the same way."
             )
     for step in [*steps, final]:
         check_is_fitted(step)
@@ -125,14 +130,51 @@ def _steps(detector):
 
 
 def _standardised(graph, X, scaler):
-    if scaler.with_mean:
-        X = graph.add("Sub", X, scaler.mean_)
-    return graph.add("Div", X, scaler.scale_) if scaler.with_std else X
+    return _divided(graph, X, scaler.with_mean, scaler.mean_, scaler.with_std, scaler.scale_)
 
 
-def _nan_where_unknown(graph):
+def _robust(graph, X, scaler):
+    return _divided(graph, X, scaler.with_centering, scaler.center_, scaler.with_scaling, scaler.scale_)
+
+
+def _divided(graph, X, is_centred, centre, is_scaled, scale):
+    if is_centred:
+        X = graph.add("Sub", X, centre)
+    return graph.add("Div", X, scale) if is_scaled else X
+
+
+def _to_a_range(graph, X, scaler):
+    X = graph.add("Add", graph.add("Mul", X, scaler.scale_), scaler.min_)
+    return graph.add("Clip", X, *map(float, scaler.feature_range)) if scaler.clip else X
+
+
+def _by_the_largest(graph, X, scaler):
+    X = graph.add("Div", X, scaler.scale_)
+    is_clipped = getattr(scaler, "clip", False)  # early releases of scikit-learn do not have it
+    return graph.add("Clip", X, -1.0, 1.0) if is_clipped else X
+
+
+def _projected(graph, X, pca):
+    X = graph.add("MatMul", X, pca.components_.T)
+    X = graph.add("Sub", X, pca.mean_[None] @ pca.components_.T)
+    if not pca.whiten:
+        return X
+    scale = np.sqrt(pca.explained_variance_)
+    return graph.add("Div", X, np.maximum(scale, np.finfo(scale.dtype).eps))
+
+
+_AFFINE = {
+    StandardScaler: _standardised,
+    RobustScaler: _robust,
+    MinMaxScaler: _to_a_range,
+    MaxAbsScaler: _by_the_largest,
+    PCA: _projected,
+}
+
+
+def _nan_where_unknown(graph, X):
     """0 for each row of finite numbers, NaN for the others: 0 times inf is NaN."""
-    return graph.add("ReduceSum", graph.add("Mul", "X", 0.0), np.array([1]), keepdims=0)
+    return graph.add("ReduceSum", graph.add("Mul", X, 0.0), np.array([1]), keepdims=0)
 
 
 def _score(graph, X, g):
@@ -217,5 +259,8 @@ class _Graph:
         from onnx import numpy_helper
 
         name = f"constant_{next(self._names)}"
-        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
+        value = np.asarray(value)
+        if value.dtype == np.float32:  # steps that were fitted on such numbers
+            value = value.astype(float)
+        self.constants.append(numpy_helper.from_array(value, name))
         return name

@@ -21,8 +21,9 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from . import persistence, tables
-from .chunks import judge
+from .chunks import in_block, judge
 from .files import replacing
+from .pipelines import estimators
 from .pvalues import check_alpha
 
 FORMAT = "rankad-workbench-scores-1"
@@ -67,7 +68,7 @@ def score_file(model, data, out, *, alpha=None, fdr=None, overwrite=False, verbo
     Parameters
     ----------
     model : str or path
-        Written by :meth:`workbench.RankAD.save`.
+        Written by :func:`workbench.save`. A pipeline is given the columns as they are.
     data : str or path
         Ends in .csv, .csv.gz or .parquet. Columns are matched by the model's feature names if it has them,
         and columns beyond these are left alone; otherwise all columns of numbers are taken, in order.
@@ -105,8 +106,9 @@ def score_file(model, data, out, *, alpha=None, fdr=None, overwrite=False, verbo
         tables.require_pyarrow("Parquet")
 
     detector = persistence.load(model)
-    names = getattr(detector, "feature_names_in_", None)
-    table = tables.open_table(data, names, detector.n_features_in_)
+    first, last = estimators(detector)[0], estimators(detector)[-1]
+    names = getattr(first, "feature_names_in_", None)
+    table = tables.open_table(data, names, first.n_features_in_)
     fingerprint = _fingerprint(data)
     manifest = {
         "format": FORMAT,
@@ -116,7 +118,7 @@ def score_file(model, data, out, *, alpha=None, fdr=None, overwrite=False, verbo
     }
     folder = _working_folder(out, manifest)
     try:
-        _score_chunks(detector, table, folder, verbose)
+        _score_chunks(detector, names, table, folder, verbose)
         if _fingerprint(data) != fingerprint:
             raise ValueError(f"{data} was changed while it was read. Run again when it is at rest.")
     except ValueError:
@@ -126,7 +128,7 @@ def score_file(model, data, out, *, alpha=None, fdr=None, overwrite=False, verbo
     rows, alarms, discoveries = _assemble(detector, folder, out, alpha, largest)
     shutil.rmtree(folder)
     discoveries = None if fdr is None else discoveries
-    return Summary(rows, alarms, discoveries, table.columns, table.unused, detector._split)
+    return Summary(rows, alarms, discoveries, table.columns, table.unused, last._split)
 
 
 def largest_rejected(tally, q):
@@ -220,7 +222,7 @@ def _parts(folder):
     ]
 
 
-def _score_chunks(detector, table, folder, verbose):
+def _score_chunks(detector, names, table, folder, verbose):
     """Bring the working folder to where it holds the scores of all rows."""
     parts = _parts(folder)
     row = sum(len(np.load(path, mmap_mode="r")) for path, _ in parts)
@@ -236,21 +238,23 @@ def _score_chunks(detector, table, folder, verbose):
     )
     with bar:
         for X, stop in table.chunks(start, row):
-            scores = detector.score_samples(_named(X, detector))
+            where = f"the chunk that begins with row {row}"
+            scores = in_block(detector.score_samples, _named(X, names), where)
             with replacing(folder / f"{index:08d}-{stop}.npy") as file:
                 np.save(file, scores, allow_pickle=False)
             index += 1
+            row += len(X)
             bar.update(stop - start)
             start = stop
 
 
-def _named(X, detector):
+def _named(X, names):
     """Give columns the names that a model with names asks for; they were matched when the file was opened."""
-    if not hasattr(detector, "feature_names_in_"):
+    if names is None:
         return X
     import pandas as pd
 
-    return pd.DataFrame(X, columns=detector.feature_names_in_)
+    return pd.DataFrame(X, columns=names)
 
 
 def _judged(detector, folder, alpha=None):

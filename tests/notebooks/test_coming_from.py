@@ -22,7 +22,7 @@ def test_the_pages_code_holds(peer):
         if code and needs in ([], [peer]):
             exec(code, names)
             run.append(code)
-    assert len(run) == (4 if peer else 3)
+    assert len(run) == (5 if peer else 4)
     assert sum(code.count("assert ") for code in run) > 10
 
 

@@ -14,7 +14,7 @@ _carrier = None
 
 
 def _plotly():
-    """Return the widget that carries plotly's program to the browser: one for all figures, never displayed."""
+    """Return the widget that carries plotly's program to the browser: one for all, never displayed."""
     global _carrier
     if _carrier is None or _carrier.comm is None:  # none yet, or closed with all widgets there were
         _carrier = widgets.HTML(str(go.FigureWidget._esm))
