@@ -178,11 +178,12 @@ def ranks(X, k=20, resamples=20, random_state=None):
         _for_blocks(work, search, X[rows], length)
         rows, length = rows[short], 2 * length
 
-    total = np.zeros(n)
-    for side, values in zip(in_S, G, strict=True):
-        for half in (side, ~side):
-            total[half] += _rank_within(values[half])
-    return total / resamples
+    def rank_halves(split):
+        for half in (in_S[split], ~in_S[split]):
+            G[split, half] = _rank_within(G[split, half])
+
+    _spread(rank_halves, range(resamples))
+    return G.sum(axis=0) / resamples
 
 
 def rank(G, reference):
