@@ -169,7 +169,7 @@ class Factor:
 
 
 def _dense_factor(K, tol):
-    packed, order, rank, _ = lapack.dpstrf(K, lower=1, tol=tol)
+    packed, order, rank, _ = lapack.dpstrf(K.T, lower=1, tol=tol)  # in LAPACK's order, and K is symmetric
     order = order - 1
     Phi = np.empty((len(K), rank))
     Phi[order] = np.tril(packed[:, :rank])

@@ -99,8 +99,9 @@ def level_curves(panels, x_range, y_range, x_label="x", y_label="y", width=860, 
     for column, panel in enumerate(panels, start=1):
         for trace in panel_traces(panel, legend=column == len(panels)):
             figure.add_trace(go.Scatter(**trace), row=1, col=column)
-    figure.update_xaxes(matches="x", constrain="domain")
-    figure.update_yaxes(matches="y")
+    figure.update_xaxes(constrain="domain")
+    for column in range(2, len(panels) + 1):
+        figure.update_xaxes(matches="x", col=column)
     figure.update_yaxes(scaleanchor="x", scaleratio=1, col=1)
     figure.update_layout(**axes_layout(len(panels), x_range, y_range, x_label, y_label))
     figure.update_layout(
@@ -138,7 +139,7 @@ def panel_traces(panel, legend=True):
             "hoverinfo": "skip",
         }
     ]
-    colours = sample_colorscale("Viridis", np.linspace(0.95, 0.1, max(len(panel.ladder), 2)))
+    colours = sample_colorscale("Viridis", np.linspace(0.95, 0.0, max(len(panel.ladder), 2)))
     for (alpha, lines), colour in zip(panel.ladder, colours, strict=False):
         traces.append(_line(f"p = {alpha:g}", lines, {"color": colour, "width": 1.5}, hoverinfo="name"))
     traces += _point_traces(panel)

@@ -77,7 +77,7 @@ def factor(kernel, tol, at_most=None):
         K = rbf(X[some], X[some], kernel.sigma)
         for part in parts:
             K -= part[some] @ part[some].T
-        packed, order, rank, _ = lapack.dpstrf(K, lower=1, tol=goal)
+        packed, order, rank, _ = lapack.dpstrf(K.T, lower=1, tol=goal, overwrite_a=True)
         if rank == 0:
             break
         rank = min(rank, limit - len(pivots))

@@ -64,6 +64,8 @@ SPAN_ACCURACIES = (0.3, 3e-2, 1e-3, 1e-5)
 # on a point, which bounds its condition, below the other.
 SINGLE_PRECISION_GAP = 1e-5
 SINGLE_PRECISION_SLOPE = 1e3
+# In units of the tolerance: the gap down to which quadratic forms are those of the factor.
+BY_FACTOR_ABOVE = 10.0
 # Relative residual of the Newton systems. Looser ones leave the directions of low curvature unsolved: at
 # 0.1, fits with C far above 1/n took two to three times as many steps, and some did not end. Tighter ones
 # cost more products. The last step for the squared hinge has its own.
@@ -96,7 +98,7 @@ def solve(problem, tol, factor=None, callback=None):
     served = factor.as_if_whole() if isinstance(factor, CutFactor) else factor
     spans = _spans(problem, served)
     span = next(spans)
-    best = _Best(problem, served)
+    best = _Best(problem, served, tol)
     centre = _Centre(np.zeros(span.rank), 0.0, _initial_h(problem, span.Phi))
     point = _Point(problem, span.Phi, centre, np.zeros(span.rank))
     inner = 0
@@ -225,15 +227,22 @@ class _Point:
 
 
 class _Best:
-    """The best primal and the best dual point so far; they need not come from the same iterate."""
+    """The best primal and the best dual point so far; they need not come from the same iterate.
 
-    def __init__(self, problem, factor):
+    While the gap is large, ``beta' K beta`` is that of ``Phi Phi'``, which is cheaper than by K and a little
+    smaller. Near the tolerance, where this could pass for a smaller gap, it is by K, for the best dual point
+    until then as well.
+    """
+
+    def __init__(self, problem, factor, tol):
         self.problem = problem
         self.factor = factor
         self.primal = np.inf
         self.dual = -np.inf
         self.w = None
         self.dual_point = None
+        self._dual_from = None
+        self._by_factor_above = BY_FACTOR_ABOVE * tol if problem.kernel.is_dense else -np.inf
 
     @property
     def relative_gap(self):
@@ -243,9 +252,16 @@ class _Best:
         primal = float(point.w @ point.w / 2 + point.loss)
         if primal <= self.primal:
             self.primal, self.w = primal, point.w
-        # The best multiple t alpha of the weights in hand, as far as t alpha <= C allows.
+        self._update_dual(point)
+        if self.relative_gap <= self._by_factor_above:
+            self._by_factor_above, self.dual = -np.inf, -np.inf
+            self._update_dual(self._dual_from)
+            self._update_dual(point)
+
+    def _update_dual(self, point):
+        """Take the best multiple t alpha of the weights in hand, as far as t alpha <= C allows."""
         C, sums = self.problem.C, point.sums
-        self.quadratic = self.problem.quadratic(point.beta, self.factor)
+        self.quadratic = self._quadratic(point)
         curvature = self.quadratic + C * self.problem.sum_of_squares(sums, point.F, point.T) / 2
         t = C * sums.total / curvature if curvature > 0 else 0.0
         if self.problem.loss == "hinge" and sums.largest > 0:
@@ -253,6 +269,13 @@ class _Best:
         dual = float(t * C * sums.total - t**2 * curvature / 2)
         if dual > self.dual:
             self.dual, self.dual_point = dual, NodeDual(point.F, point.T, t * C)
+            self._dual_from = point
+
+    def _quadratic(self, point):
+        if self._by_factor_above == -np.inf:
+            return self.problem.quadratic(point.beta, self.factor)
+        v = point.v if len(point.v) == self.factor.rank else self.factor.Phi.T @ point.beta
+        return float(v @ v)
 
     def candidate(self, n_iter, factor):
         beta = np.zeros(self.problem.n)

@@ -13,6 +13,7 @@ exactly the same pairs.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,10 @@ from sklearn.utils import gen_batches
 
 COLUMNS = 256
 """Columns of Phi whose window sums are worked out at a time, for the memory's sake."""
+
+
+RUN = 16
+"""Rows that are added up together."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,7 @@ def pair_sums(F, T, levels, anchor=0.0, upper=1.0):
     degree = np.zeros(n, dtype=np.int64)
     total = largest = 0.0
     stages = []
-    order = np.argsort(F, kind="stable")
+    order = F.argsort(kind="stable")
     sorted_levels = levels[order]
     for level in range(1, levels.max() + 1):
         higher, lower = order[sorted_levels == level], order[sorted_levels < level]
@@ -105,10 +110,10 @@ def pair_sums(F, T, levels, anchor=0.0, upper=1.0):
             continue
         F_higher, F_lower = F[higher], F[lower]
         x_at_zero = T - F_higher  # x_ij without its F_j
-        start = np.searchsorted(F_lower, -x_at_zero, side="right")
+        start = F_lower.searchsorted(-x_at_zero, side="right")
         stop = np.full(len(higher), len(lower))
         if one is not None:
-            stop = np.searchsorted(F_lower, one - x_at_zero, side="left")
+            stop = F_lower.searchsorted(one - x_at_zero, side="left")
         stage = Stage(higher, lower, start, stop)
         stages.append(stage)
 
@@ -147,12 +152,12 @@ def total_slack(F, T, levels, anchor=0.0):
     float
     """
     F, T, unit = _rounded(F, T)
-    order = np.argsort(F)
+    order = F.argsort()
     F, levels = F[order], levels[order]
     total = 0.0
     for level in range(1, levels.max() + 1):
         x_at_zero, F_lower = T - F[levels == level], F[levels < level]
-        start = np.searchsorted(F_lower, -x_at_zero, side="right")
+        start = F_lower.searchsorted(-x_at_zero, side="right")
         stop = np.full(len(start), len(F_lower))
         total += ((stop - start) * x_at_zero + _run_sums(F_lower, start, stop)).sum(dtype=float)
     if anchor > 0:
@@ -162,9 +167,9 @@ def total_slack(F, T, levels, anchor=0.0):
 
 def _rounded(F, T):
     """F and T as whole multiples of the unit of :func:`pair_sums`, and the unit."""
-    magnitude = np.frexp(max(np.abs(F).max(), abs(T), 1.0))[1]
+    magnitude = math.frexp(max(F.max(), -F.min(), abs(T), 1.0))[1]
     unit = 2.0 ** (magnitude + len(F).bit_length() - 60)
-    return np.rint(F / unit).astype(np.int64), int(np.rint(T / unit)), unit
+    return np.rint(F / unit).astype(np.int64), round(T / unit), unit
 
 
 class Zone:
@@ -192,8 +197,8 @@ class Zone:
         """``L_A rows``, for rows of shape (len(active),) or (len(active), q)."""
         out = _scale(rows, self.degree)
         for stage, first, last in self._runs:
-            out[stage.higher] -= _row_run_sums(rows[stage.lower], stage.start, stage.stop)
-            out[stage.lower] -= _row_run_sums(rows[stage.higher], first, last)
+            out[stage.higher] -= _run_sums(rows[stage.lower], stage.start, stage.stop)
+            out[stage.lower] -= _run_sums(rows[stage.higher], first, last)
         return out
 
     def congruence(self, rows):
@@ -207,7 +212,7 @@ class Zone:
             part = np.ascontiguousarray(rows[:, some])
             target = _scale(part, self.degree)
             for stage, _, _ in self._runs:
-                target[stage.higher] -= 2 * _row_run_sums(part[stage.lower], stage.start, stage.stop)
+                target[stage.higher] -= 2 * _run_sums(part[stage.lower], stage.start, stage.stop)
             M[:, some] = rows.T @ target
         M += M.T.copy()
         M /= 2
@@ -246,28 +251,36 @@ def _seen_from_below(stage):
     start and stop ascend, so these are a run; the higher points before it clip at j.
     """
     size = len(stage.lower) + 1
-    first = np.cumsum(np.bincount(stage.stop, minlength=size))[:-1]
-    last = np.cumsum(np.bincount(stage.start, minlength=size))[:-1]
+    first = np.bincount(stage.stop, minlength=size).cumsum()[:-1]
+    last = np.bincount(stage.start, minlength=size).cumsum()[:-1]
     return first, last
 
 
-def _row_run_sums(rows, start, stop):
+def _run_sums(rows, start, stop):
     """``rows[start_i:stop_i].sum(axis=0)`` for every i."""
-    prefix = np.empty((len(rows) + 1, *rows.shape[1:]), dtype=rows.dtype)
-    prefix[0] = 0.0
-    if rows.ndim == 1:
-        np.cumsum(rows, out=prefix[1:])
-    else:
-        # np.cumsum(axis=0) walks down the columns: adding row to row is two to seven times as fast.
-        for before, row, after in zip(prefix[:-1], rows, prefix[1:], strict=True):
-            np.add(before, row, out=after)
+    prefix = _prefix_sums(rows)
     out = prefix[stop]
     out -= prefix[start]
     return out
 
 
-def _run_sums(values, start, stop):
-    """``values[start_i:stop_i].sum()`` for every i."""
-    prefix = np.zeros(len(values) + 1, dtype=np.int64)
-    np.cumsum(values, out=prefix[1:])
-    return prefix[stop] - prefix[start]
+def _prefix_sums(rows):
+    """Sum up the first 0, 1, 2, ... rows.
+
+    ``np.cumsum(axis=0)`` walks down the columns, and adding row to row is a call a row. Here RUN rows at a
+    time are added within all runs at once, and then the sum of the runs before: three to six times as fast
+    as the one, and up to twice as fast as the other.
+    """
+    if rows.ndim == 1:
+        prefix = np.zeros(len(rows) + 1, dtype=rows.dtype)
+        rows.cumsum(out=prefix[1:])
+        return prefix
+    n, width = rows.shape
+    prefix = np.zeros((1 + RUN * -(-n // RUN), width), dtype=rows.dtype)
+    prefix[1 : n + 1] = rows
+    runs = prefix[1:].reshape(-1, RUN, width)
+    for j in range(1, RUN):
+        runs[:, j] += runs[:, j - 1]
+    for before, run in zip(runs[:-1, -1], runs[1:], strict=True):
+        run += before
+    return prefix[: n + 1]
