@@ -27,8 +27,9 @@ from sklearn.utils import gen_batches
 from .kernels import kernel_sum
 from .threads import one_blas_thread, spread
 
-BLOCK_BYTES = 2**19
-"""Memory for one block of kernel values: half of what the cache of one core holds."""
+BLOCK_BYTES = 2**21
+"""Memory for one block of kernel values. In smaller ones threads wait for each other's turn with the
+interpreter, larger ones leave the caches: at 2^19 scoring takes up to twice as long, at 2^23 a tenth more."""
 
 FEWEST_ROWS = 16
 """Points in a block, however many the centres."""
