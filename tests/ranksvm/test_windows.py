@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from workbench.ranksvm import windows
 from workbench.ranksvm.windows import Zone, pair_sums, total_slack
 
 sizes = st.shared(st.integers(1, 14))
@@ -84,3 +85,14 @@ def test_both_sides_count_the_same_pairs():
     levels = rng.integers(1, 6, 3000)
     sums = pair_sums(rng.normal(size=3000), 0.3, levels)
     assert abs(sums.node.sum()) < 1e-12 * np.abs(sums.node).sum()
+
+
+@pytest.mark.parametrize("memory", [1, 8 * 40 * 3])
+def test_the_hessian_is_the_same_in_blocks_of_few_columns(monkeypatch, memory):
+    rng = np.random.default_rng(2)
+    sums = pair_sums(rng.normal(size=40), 0.5, rng.integers(0, 3, 40))
+    zone = Zone(sums)
+    rows = rng.normal(size=(len(zone.active), 10))
+    whole = zone.congruence(rows)
+    monkeypatch.setattr(windows, "COLUMN_BYTES", memory)
+    np.testing.assert_allclose(zone.congruence(rows), whole, rtol=0, atol=1e-11)

@@ -20,7 +20,10 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 COLUMNS = 256
-"""Columns of Phi whose window sums are worked out at a time, for the memory's sake."""
+"""Columns of Phi whose window sums are worked out at a time, at most, ..."""
+
+COLUMN_BYTES = 2**28
+"""... and memory for these columns; the sums take some four times as much."""
 
 
 RUN = 16
@@ -208,7 +211,8 @@ class Zone:
         ``R' L R = R' (D - N - N') R = (M + M') / 2`` for ``M = R' (D R - 2 N R)``: one matrix product.
         """
         M = np.empty((rows.shape[1], rows.shape[1]), dtype=rows.dtype)
-        for some in gen_batches(rows.shape[1], COLUMNS):
+        at_a_time = max(1, min(COLUMNS, COLUMN_BYTES // (rows.itemsize * max(1, len(rows)))))
+        for some in gen_batches(rows.shape[1], at_a_time):
             part = np.ascontiguousarray(rows[:, some])
             target = _scale(part, self.degree)
             for stage, _, _ in self._runs:
