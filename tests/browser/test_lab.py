@@ -21,6 +21,8 @@ from explorer_page import (
     wait_until_changed,
 )
 
+from workbench.explorer.figures import LiveFigure
+
 
 def test_the_notebook_runs_without_error_or_outside_request(page, keep_picture):
     page.locator(".js-plotly-plot").first.scroll_into_view_if_needed()
@@ -164,6 +166,52 @@ def test_the_curves_still_follow_after_a_choice_of_format(page):
         before = curve(page)
         press(page, "α (level)")
         page.wait_for_function(CURVE_CHANGED, arg=before)
+
+
+FIGURE_TOLD_EARLY = """async source => {
+    const program = `
+        export class FigureView { remove() {} }
+        export default () => {
+            let model;
+            const note = () => globalThis.heard.push(model.get('_py2js_update'));
+            return {
+                initialize(given) { model = given.model; model.on('change:_py2js_update', note); },
+                render({ el }) { el.textContent = 'drawn'; },
+            };
+        };`;
+    globalThis.heard = [];
+    const listeners = new Set(), values = { _program: 'IPY_MODEL_of a test' };
+    let asked = 0;
+    const model = {
+        get: name => values[name],
+        on(event, callback) { if (event === 'change:_py2js_update') listeners.add(callback); },
+        off: (event, callback) => listeners.delete(callback),
+        widget_manager: {
+            async get_model() {
+                if (++asked < 3) throw new Error('widget model not found');
+                return { get: () => program };
+            },
+        },
+    };
+    const tell = value => {
+        values._py2js_update = value;
+        for (const callback of [...listeners]) callback();
+    };
+    const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
+    const figure = (await import(url)).default();
+    figure.initialize({ model });
+    tell('early');
+    tell(null);
+    const el = document.createElement('div');
+    figure.render({ el });
+    while (!el.textContent) await new Promise(resolve => setTimeout(resolve, 20));
+    tell('late');
+    return globalThis.heard;
+}"""
+
+
+def test_what_a_figure_is_told_before_its_program_is_there_is_told_again(page):
+    assert page.evaluate(FIGURE_TOLD_EARLY, str(LiveFigure._esm)) == ["early", None, "late"]
 
 
 def test_nothing_left_the_machine(page):

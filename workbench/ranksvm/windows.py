@@ -25,7 +25,6 @@ COLUMNS = 256
 COLUMN_BYTES = 2**28
 """... and memory for these columns; the sums take some four times as much."""
 
-
 RUN = 16
 """Rows that are added up together."""
 
@@ -271,9 +270,9 @@ def _run_sums(rows, start, stop):
 def _prefix_sums(rows):
     """Sum up the first 0, 1, 2, ... rows.
 
-    ``np.cumsum(axis=0)`` walks down the columns, and adding row to row is a call a row. Here RUN rows at a
-    time are added within all runs at once, and then the sum of the runs before: three to six times as fast
-    as the one, and up to twice as fast as the other.
+    ``np.cumsum(axis=0)`` walks down the columns, which is slow where rows are wide, and adding row to row is
+    a call a row, which is slow where they are narrow. Here rows are added within all runs of RUN at once, and
+    then to each run the sum of those before.
     """
     if rows.ndim == 1:
         prefix = np.zeros(len(rows) + 1, dtype=rows.dtype)
