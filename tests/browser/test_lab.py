@@ -168,8 +168,8 @@ def test_the_curves_still_follow_after_a_choice_of_format(page):
         page.wait_for_function(CURVE_CHANGED, arg=before)
 
 
-FIGURE_TOLD_EARLY = """async source => {
-    const program = `
+FIGURE_TOLD_EARLY = """async ([source, broken]) => {
+    const program = broken || `
         export class FigureView { remove() {} }
         export default () => {
             let model;
@@ -180,7 +180,7 @@ FIGURE_TOLD_EARLY = """async source => {
             };
         };`;
     globalThis.heard = [];
-    const listeners = new Set(), values = { _program: 'IPY_MODEL_of a test' };
+    const listeners = new Set(), values = { _program: `IPY_MODEL_${broken}` };
     let asked = 0;
     const model = {
         get: name => values[name],
@@ -206,12 +206,19 @@ FIGURE_TOLD_EARLY = """async source => {
     figure.render({ el });
     while (!el.textContent) await new Promise(resolve => setTimeout(resolve, 20));
     tell('late');
-    return globalThis.heard;
+    return [el.textContent, globalThis.heard];
 }"""
 
 
 def test_what_a_figure_is_told_before_its_program_is_there_is_told_again(page):
-    assert page.evaluate(FIGURE_TOLD_EARLY, str(LiveFigure._esm)) == ["early", None, "late"]
+    told = page.evaluate(FIGURE_TOLD_EARLY, [str(LiveFigure._esm), ""])
+    assert told == ["drawn", ["early", None, "late"]]
+
+
+def test_a_figure_whose_program_fails_says_so(page):
+    text, heard = page.evaluate(FIGURE_TOLD_EARLY, [str(LiveFigure._esm), "throw new Error('spoilt')"])
+    assert text == "The figure cannot be drawn: spoilt. Load the page anew."
+    assert heard == []
 
 
 def test_nothing_left_the_machine(page):

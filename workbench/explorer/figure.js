@@ -87,7 +87,10 @@ export default () => {
         },
         render({ el }) {
             let remove = null, removed = false;
-            figure.then(plotly => { if (!removed) remove = plotly.render({ el }); });
+            figure.then(
+                plotly => { if (!removed) remove = plotly.render({ el }); },
+                error => { el.textContent = `The figure cannot be drawn: ${error.message}. Load the page anew.`; },
+            );
             return () => { removed = true; remove?.(); };
         },
     };
